@@ -1,5 +1,6 @@
 #!/usr/bin/env sh
-# Pins run.txt and dev.txt for every supported Python, with hashes and without any registry address.
+# Pins the sets for every supported Python, with hashes and without any registry address:
+# run.txt (one machine), server.txt (PostgreSQL and Redis too), dev.txt (all of it, and the tools).
 set -eu
 cd "$(dirname "$0")/.."
 compile() {
@@ -9,4 +10,5 @@ compile() {
     --group build --output-file "$out" "$@"
 }
 compile requirements/run.txt pyproject.toml
+compile requirements/server.txt --extra postgres --extra redis pyproject.toml
 compile requirements/dev.txt --group dev --all-extras pyproject.toml sdk/pyproject.toml
