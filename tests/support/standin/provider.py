@@ -39,7 +39,7 @@ class Request:
     model: Model
     messages: list[dict[str, Any]]
     tools: list[dict[str, Any]]
-    response_format: dict[str, Any] | None
+    response_format: dict[str, Any]
     wanted_tokens: int | None
     is_stream: bool
     include_usage: bool
@@ -114,14 +114,15 @@ class Provider:
         broken = broken_rules(body["messages"], body.get("tools"))
         if broken:
             raise RefusedError(*broken)
+        options = _option(body, "stream_options")
         return Request(
             model=model,
             messages=body["messages"],
             tools=body.get("tools") or [],
-            response_format=body.get("response_format"),
+            response_format=_option(body, "response_format"),
             wanted_tokens=_wanted_tokens(body, model),
             is_stream=bool(body.get("stream")),
-            include_usage=bool((body.get("stream_options") or {}).get("include_usage")),
+            include_usage=bool(options.get("include_usage")),
         )
 
     def _complete(self, request: Request, run: str) -> Completion:
@@ -159,6 +160,16 @@ def _parsed(raw: bytes) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise RefusedError(refusals.unparsable_body("It has to be an object."))
     return body
+
+
+def _option(body: dict[str, Any], name: str) -> dict[str, Any]:
+    value = body.get(name)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        refusal = refusals.invalid_type("invalid_option", name, "an object", value)
+        raise RefusedError(refusal)
+    return value
 
 
 def _wanted_tokens(body: dict[str, Any], model: Model) -> int | None:

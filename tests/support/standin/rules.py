@@ -63,8 +63,12 @@ def _one_tool_rules(path: str, tool: Any) -> Iterator[Refusal]:
     function = tool.get("function") if isinstance(tool, dict) else None
     if not isinstance(function, dict):
         yield invalid_type("invalid_tool", f"{path}.function", "an object", function)
-    elif not _TOOL_NAME.fullmatch(str(function.get("name"))):
+    elif not _is_name(function.get("name")):
         yield _bad_name("invalid_tool", f"{path}.function.name")
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and _TOOL_NAME.fullmatch(value) is not None
 
 
 def _bad_name(kind: str, path: str) -> Refusal:
@@ -143,7 +147,7 @@ def _call_rules(path: str, call: Any) -> Iterator[Refusal]:
         yield invalid_type("invalid_call", f"{path}.id", "a string", call.get("id"))
     elif not call["id"]:
         yield empty("empty_call_id", f"{path}.id", "string")
-    if not _TOOL_NAME.fullmatch(str(call["function"].get("name"))):
+    if not _is_name(call["function"].get("name")):
         yield _bad_name("invalid_call", f"{path}.function.name")
     arguments = call["function"].get("arguments")
     if not isinstance(arguments, str):
