@@ -1,5 +1,7 @@
 """Each rule on messages and tools is seen, named, and told in the provider's words."""
 
+import json
+
 import pytest
 
 from tests.support.standin.rules import broken_rules
@@ -146,3 +148,14 @@ def test_the_duplicates_are_both_pointed_at():
             "code": None,
         }
     }
+
+
+def test_no_recorded_run_is_accused(shared_data):
+    """What real agents sent, call by call, breaks no rule here."""
+    for path in sorted((shared_data / "transcripts").glob("*.jsonl")):
+        for line in path.read_text().splitlines():
+            run = json.loads(line)
+            messages = run["messages"]
+            calls = [i for i, m in enumerate(messages) if m["role"] == "assistant"]
+            found = [broken_rules(messages[:i], run["tools"] or None) for i in calls]
+            assert not any(found), run["id"]
