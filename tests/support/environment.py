@@ -18,7 +18,7 @@ class LeftLoopbackError(AssertionError):
 
 
 def clean_environment() -> None:
-    """Forget what the tester's shell would tell the SDK, the inspector or OpenTelemetry."""
+    """Forget what the tester's shell would tell the SDK or the inspector."""
     for name in list(os.environ):
         if name.startswith(FOREIGN_PREFIXES) and not name.startswith(TEST_PREFIX):
             del os.environ[name]
