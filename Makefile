@@ -27,7 +27,7 @@ check: $(DEV)  ## lint, formats, types, floors, spelling, dead code
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/typos
-	@$(BIN)/vulture
+	@$(BIN)/python -m tests.support.dead_code
 
 browser: $(DEV)  ## walk through the pages in Chromium
 	@$(BIN)/pytest tests/browser $(ARGS)

@@ -53,7 +53,8 @@ def test_the_wheel_is_what_was_tested(python):
 
 @pytest.mark.parametrize("module", ["django", "inspector"])
 def test_the_environment_has_no(python, module):
-    done = subprocess.run([python, "-c", f"import {module}"], capture_output=True)
+    command = [python, "-c", f"import {module}"]
+    done = subprocess.run(command, capture_output=True, cwd=python.parent, check=False)
     assert b"ModuleNotFoundError" in done.stderr
 
 
