@@ -1,7 +1,7 @@
 """Dead code: what neither the product, nor a template, nor a framework's rule uses.
 
-Vulture reads Python alone. Names that templates use are added here, and fields of records
-(vulture's "variables") are left to the templates and the API that print them.
+Vulture reads Python alone. Names that templates use are added here, and fields of
+records (vulture's "variables") are left to the templates and the API that print them.
 """
 
 import re
