@@ -46,7 +46,7 @@ install() {
   else
     "$venv/bin/python" -m pip --version >/dev/null 2>&1 ||
       "$venv/bin/python" -m ensurepip >/dev/null # an environment that uv made has no pip
-    "$venv/bin/python" -m pip install --quiet "$@"
+    "$venv/bin/python" -m pip install --quiet --no-compile "$@" # as uv: Python compiles what it imports
   fi
 }
 
