@@ -1,0 +1,77 @@
+"""The inspector as a process of its own: started, asked for its link, stopped.
+
+Used where only the whole thing will do: in browsers, from the installed wheel, under kill.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+COMMAND = Path(sys.executable).with_name("ullage-inspector")
+LINK = re.compile(r"https?://\S+/start/\S+")
+START_SECONDS = 60
+STOP_SECONDS = 20
+
+
+@dataclass
+class Inspector:
+    """A running `ullage-inspector up` and what it has printed."""
+
+    process: subprocess.Popen[str]
+    lines: list[str] = field(default_factory=list)
+    link: str = ""
+
+    @property
+    def url(self) -> str:
+        """Scheme, host and port, without a slash at the end."""
+        return self.link.partition("/start/")[0]
+
+    def await_link(self) -> None:
+        """Wait until the link is printed; where it never is, tell what was."""
+        found = threading.Event()
+        threading.Thread(target=self._read, args=(found,), daemon=True).start()
+        if not found.wait(START_SECONDS) or not self.link:
+            raise AssertionError("no link was printed:\n" + "".join(self.lines))
+
+    def stop(self) -> int:
+        """Stop it as Ctrl-C does, and return its exit code."""
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(STOP_SECONDS)
+
+    def _read(self, found: threading.Event) -> None:
+        for line in self.process.stdout or ():
+            self.lines.append(line)
+            if not self.link and (link := LINK.search(line)):
+                self.link = link[0]
+                found.set()
+        found.set()
+
+
+@contextmanager
+def running_inspector(
+    data_dir: Path, *options: str, command: Path = COMMAND
+) -> Iterator[Inspector]:
+    """Start `ullage-inspector up` on a free port, and stop it at the end."""
+    environment = os.environ | {"ULLAGE_INSPECTOR_DATA_DIR": str(data_dir)}
+    process = subprocess.Popen(
+        [command, "up", "--port", "0", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment,
+        cwd=data_dir,
+    )
+    inspector = Inspector(process)
+    try:
+        inspector.await_link()
+        yield inspector
+    finally:
+        if process.poll() is None:
+            inspector.stop()
