@@ -1,6 +1,6 @@
 """The inspector as a process of its own: started, asked for its link, stopped.
 
-Used where only the whole thing will do: in browsers, from the installed wheel, under kill.
+Used where only the whole will do: in browsers, from the installed wheel, under kill.
 """
 
 import os
