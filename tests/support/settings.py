@@ -20,12 +20,4 @@ _given = {
 }
 os.environ.update({name: value for name, value in _given.items() if value})
 
-import importlib.util  # noqa: E402
-
-if importlib.util.find_spec("inspector.urls"):
-    from inspector.settings import *  # noqa: F403
-else:
-    SECRET_KEY = "until inspector.urls lands"
-    DATABASES = {
-        "default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}
-    }
+from inspector.settings import *  # noqa: E402, F403 — the environment stands first
