@@ -6,6 +6,7 @@ Used where only the whole will do: in browsers, from the installed wheel, under 
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -54,6 +55,13 @@ class Inspector:
         found.set()
 
 
+def free_port() -> int:
+    """A port of this machine that nothing listens at."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 @contextmanager
 def running_inspector(
     data_dir: Path, *options: str, command: Path = COMMAND
@@ -61,7 +69,7 @@ def running_inspector(
     """Start `ullage-inspector up` on a free port, and stop it at the end."""
     environment = os.environ | {"ULLAGE_INSPECTOR_DATA_DIR": str(data_dir)}
     process = subprocess.Popen(
-        [command, "up", "--port", "0", *options],
+        [command, "up", "--port", str(free_port()), *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
