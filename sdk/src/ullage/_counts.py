@@ -18,21 +18,21 @@ CHUNK_BYTES: Final = 32 * 1024
 RARE_ONCE: Final = "fgmvwxyFGHIMW"
 RARE_TWICE: Final = "bjkqzABJKQVXYZ"
 
-_LETTER, _DIGIT, _CAPITAL, _BREAK, _MARK, _RARE, _RAREST, _NON_ASCII = (
-    1 << bit for bit in range(8)
+_LETTER, _DIGIT, _CAPITAL, _BREAK, _MARK, _RARE, _RAREST = (
+    1 << bit for bit in range(7)
 )
 
 
 def _code_of(byte: int) -> int:
     char = chr(byte)
-    if byte >= 0x80:
-        return _LETTER | _NON_ASCII
     if char in digits:
         return _DIGIT
     if char in "\n\t":
         return _BREAK
     if char == " ":
         return 0
+    if byte >= 0x80:
+        return _LETTER
     if char not in ascii_letters:
         return _MARK
     return (
@@ -46,18 +46,18 @@ def _code_of(byte: int) -> int:
 _CODES = bytes(_code_of(byte) for byte in range(256))
 
 
-def _everywhere(bit: int) -> int:
-    return int.from_bytes(bytes([bit]) * CHUNK_BYTES, "little")
+def _everywhere(bits: int) -> int:
+    return int.from_bytes(bytes([bits]) * CHUNK_BYTES, "little")
 
 
-_LETTERS = _everywhere(_LETTER)
-_DIGITS = _everywhere(_DIGIT)
-_NON_ASCIIS = _everywhere(_NON_ASCII)
-_PLAIN = {
-    "capitals": (_everywhere(_CAPITAL),),
-    "breaks": (_everywhere(_BREAK),),
-    "marks": (_everywhere(_MARK),),
-    "rare": (_everywhere(_RARE), _everywhere(_RAREST)),
+_RUNS = _everywhere(_LETTER | _DIGIT)
+_STARTS = {"words": _everywhere(_LETTER), "numbers": _everywhere(_DIGIT)}
+_CLASSES = {
+    "digits": _everywhere(_DIGIT),
+    "capitals": _everywhere(_CAPITAL),
+    "breaks": _everywhere(_BREAK),
+    "marks": _everywhere(_MARK),
+    "rare": _everywhere(_RARE | _RAREST),
 }
 
 # Script by high byte of the UTF-16 unit: first and last page. The rest is "other".
@@ -87,6 +87,7 @@ _PAGES = {
 }
 
 _OTHER = "other"
+_ASCII = bytes(range(0x80))
 _NOT_COUNTED = bytes([0x00, 0xDC, 0xDD, 0xDE, 0xDF])  # Latin-1, second surrogates
 
 
@@ -115,10 +116,9 @@ def count(text: str) -> dict[str, int]:
     if not text:
         return {}
     data = utf8(text)
-    counts = {"text": 1, "bytes": len(data)}
-    non_ascii_bytes = _count_bytes(data, counts)
-    if non_ascii_bytes:
-        _count_scripts(data, len(data) - non_ascii_bytes, counts)
+    counts = _count_bytes(data)
+    if not text.isascii():
+        _count_scripts(data, counts)
     return counts
 
 
@@ -130,34 +130,26 @@ def utf8(text: str) -> bytes:
         return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode()
 
 
-def _count_bytes(data: bytes, counts: dict[str, int]) -> int:
-    """Add the byte classes and the runs; return how many bytes are not ASCII."""
+def _count_bytes(data: bytes) -> dict[str, int]:
     codes = data.translate(_CODES)
-    totals = dict.fromkeys(("words", "digits", "numbers", *_PLAIN), 0)
-    non_ascii_bytes = 0
-    before = 0
+    counts = dict.fromkeys((*_STARTS, *_CLASSES), 0)
     for start in range(0, len(codes), CHUNK_BYTES):
         piece = int.from_bytes(codes[start : start + CHUNK_BYTES], "little")
-        letters = piece & _LETTERS
-        digits_ = piece & _DIGITS
-        totals["words"] += _starts(letters, before & _LETTER)
-        totals["numbers"] += _starts(digits_, before & _DIGIT)
-        totals["digits"] += digits_.bit_count()
-        for name, masks in _PLAIN.items():
-            totals[name] += sum((piece & mask).bit_count() for mask in masks)
-        non_ascii_bytes += (piece & _NON_ASCIIS).bit_count()
-        before = codes[min(start + CHUNK_BYTES, len(codes)) - 1]
-    counts.update(totals)
-    return non_ascii_bytes
+        before = codes[start - 1] if start else 0
+        runs = piece & _RUNS
+        starts = runs ^ (runs & (runs << 8 | before))
+        for name, mask in _STARTS.items():
+            counts[name] += (starts & mask).bit_count()
+        for name, mask in _CLASSES.items():
+            counts[name] += (piece & mask).bit_count()
+    counts["text"] = 1
+    counts["bytes"] = len(data)
+    return counts
 
 
-def _starts(marked: int, before: int) -> int:
-    """How many runs begin, with one marked bit a byte and that of the byte before."""
-    return marked.bit_count() - (marked & (marked << 8 | before)).bit_count()
-
-
-def _count_scripts(data: bytes, ascii_bytes: int, counts: dict[str, int]) -> None:
+def _count_scripts(data: bytes, counts: dict[str, int]) -> None:
     pages = data.decode().encode("utf-16-le")[1::2]
+    ascii_bytes = len(data) - len(data.translate(None, _ASCII))
     counts["latin1"] = pages.count(0) - ascii_bytes
     pages = pages.translate(None, _NOT_COUNTED)
     while pages:
