@@ -20,11 +20,13 @@ MESSAGES: Final[dict[str, str]] = {
     "role_needed": "Only a project's {role} may do this.",
     "project_not_found": "There is no such project, or you are not a member of it.",
     "run_not_found": "There is no run {run_id} in this project. It may not have arrived yet.",
+    "trace_not_found": "Nothing of trace {trace_id} has arrived in this project.",
     "call_not_found": "Run {run_id} has no call {index}.",
     "cursor_invalid": "The cursor `after` is not one that this inspector gave out.",
     "start_link_used": (
         "This link was used or is too old. Run `ullage-inspector link` to print a new one."
     ),
+    "not_started": "There is no admin yet. Run `ullage-inspector up` once.",
     "request_invalid": "The request does not fit: {problem}.",
     "content_type": (
         "Send OTLP as `Content-Type: application/x-protobuf` or `application/json`;"
@@ -38,6 +40,7 @@ MESSAGES: Final[dict[str, str]] = {
         " ULLAGE_INSPECTOR_{setting}."
     ),
     "body_undecodable": "The body cannot be read as {encoding}: {problem}.",
+    "body_cut": "The gzip stream cannot be inflated: {problem}.",
     "length_required": "This server cannot read a chunked body. Send a Content-Length.",
     "method_not_allowed": "Use POST here.",
     "store_unavailable": "The store cannot take data now. Send it again shortly.",

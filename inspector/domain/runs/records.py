@@ -148,7 +148,8 @@ class SpanRow:
     end_ns: int
     call_index: int | None
     is_error: bool
-    facts: dict[str, Any] = field(default_factory=dict)  # a few words for the row, in order
+    # A few words for the row, in order.
+    facts: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,13 +197,13 @@ class DroppedUnit:
 
 @dataclass(frozen=True, slots=True)
 class CallDetail:
-    """One call opened: what was sent, what stood outside, and what changed since the call before."""
+    """One call opened: what was sent, what stood outside, what changed since before."""
 
     run: RunRow
     call: CallRow
     sent: tuple[MessageRow, ...]  # in sent order, each marked against the call before
     left: tuple[MessageRow, ...]  # in the view of the call before, not in this one
-    dropped: tuple[DroppedUnit, ...]  # everything that stands outside now, newest drop first
+    dropped: tuple[DroppedUnit, ...]  # all that stands outside now, newest drop first
     reply: MessageRow | None
     tools: tuple[dict[str, Any], ...]  # tool shapes: name, bytes, tokens
     prune: PruneRow | None
