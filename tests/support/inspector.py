@@ -10,6 +10,8 @@ import socket
 import subprocess
 import sys
 import threading
+import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -41,17 +43,34 @@ class Inspector:
         if not found.wait(START_SECONDS) or not self.link:
             raise AssertionError("no link was printed:\n" + "".join(self.lines))
 
+    def await_answer(self) -> None:
+        """Wait until it answers requests."""
+        last = time.monotonic() + START_SECONDS
+        while not self._answers():
+            if time.monotonic() > last or self.process.poll() is not None:
+                raise AssertionError("it does not answer:\n" + "".join(self.lines))
+            time.sleep(0.05)
+
     def stop(self) -> int:
         """Stop it as Ctrl-C does, and return its exit code."""
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(STOP_SECONDS)
 
+    def _answers(self) -> bool:
+        try:
+            urllib.request.urlopen(f"{self.url}/healthz", timeout=5).close()
+        except OSError:
+            return False
+        return True
+
     def _read(self, found: threading.Event) -> None:
-        for line in self.process.stdout or ():
-            self.lines.append(line)
-            if not self.link and (link := LINK.search(line)):
-                self.link = link[0]
-                found.set()
+        assert self.process.stdout
+        with self.process.stdout as output:
+            for line in output:
+                self.lines.append(line)
+                if not self.link and (link := LINK.search(line)):
+                    self.link = link[0]
+                    found.set()
         found.set()
 
 
@@ -67,7 +86,10 @@ def running_inspector(
     data_dir: Path, *options: str, command: Path = COMMAND
 ) -> Iterator[Inspector]:
     """Start `ullage-inspector up` on a free port, and stop it at the end."""
-    environment = os.environ | {"ULLAGE_INSPECTOR_DATA_DIR": str(data_dir)}
+    environment = os.environ | {
+        "DJANGO_SETTINGS_MODULE": "inspector.settings",
+        "ULLAGE_INSPECTOR_DATA_DIR": str(data_dir),
+    }
     process = subprocess.Popen(
         [command, "up", "--port", str(free_port()), *options],
         stdout=subprocess.PIPE,
@@ -79,6 +101,7 @@ def running_inspector(
     inspector = Inspector(process)
     try:
         inspector.await_link()
+        inspector.await_answer()
         yield inspector
     finally:
         if process.poll() is None:
