@@ -110,6 +110,13 @@ _ARMENIAN = (b"\xd4", b"\xd5", b"\xd6")
 _LAO = (b"\xe0\xba", b"\xe0\xbb")
 _COMBINING = (b"\xcc", b"\xcd")
 
+# Ideographs in everyday use: first level of the simplified and of the traditional
+# standard, by lead byte. A text is written in one of them, and the rest of it is rare.
+_EVERYDAY = {
+    "gb2312": bytes(range(0xB0, 0xD8)),
+    "big5": bytes(range(0xA4, 0xC6)),
+}
+
 
 def count(text: str) -> dict[str, int]:
     """How often each thing stands in the text; the empty text counts nothing."""
@@ -161,7 +168,7 @@ def _count_scripts(data: bytes, counts: dict[str, int]) -> None:
 
 
 def _split(data: bytes, counts: dict[str, int]) -> None:
-    """Part Armenian from Hebrew and Lao from Thai; count combining marks once more."""
+    """Part Armenian from Hebrew, Lao from Thai; count some characters once more."""
     for whole, part, beginnings in (
         ("hebrew", "armenian", _ARMENIAN),
         ("thai", "lao", _LAO),
@@ -169,5 +176,18 @@ def _split(data: bytes, counts: dict[str, int]) -> None:
         if whole in counts:
             counts[part] = sum(data.count(beginning) for beginning in beginnings)
             counts[whole] -= counts[part]
+    if "han" in counts:
+        counts["rare_han"] = counts["han"] - _everyday(data)
     if "greek" in counts:
         counts["combining"] = sum(data.count(beginning) for beginning in _COMBINING)
+
+
+def _everyday(data: bytes) -> int:
+    text = data.translate(None, _ASCII).decode()
+    return max(_encodable(text, codec, leads) for codec, leads in _EVERYDAY.items())
+
+
+def _encodable(text: str, codec: str, leads: bytes) -> int:
+    """How many characters the codec writes with one of the lead bytes."""
+    found = text.encode(codec, "ignore")[::2]
+    return len(found) - len(found.translate(None, leads))

@@ -3,7 +3,8 @@
 One column for each tokenizer family, one row for each count of `ullage._counts`. Upper
 rows were fitted so that no text of the fit came out below 1.02 of its true count, lower
 rows are their mirror image. Source: our own measurement on 3,560 segments and 13
-tokenizers, docs/decisions/0002-estimating-without-a-tokenizer.md.
+tokenizers, docs/decisions/0002-estimating-without-a-tokenizer.md. The row `rare_han` is
+not of that fit: it lifts a rare ideograph to what its bytes can cost at most.
 """
 
 from typing import Final
@@ -32,6 +33,7 @@ words             340    0  621  102  542    0  137    0   86  551
 numbers           417  619  953  723    0    0 1389  652    0  419
 latin1           1215 1275 1297 1422  940 1138 1110  901 1268  821
 han               620  897  584  723  517  345  190  483  720 1061
+rare_han         2000 1213 1298 1354 1848 1732 1992 1615 1456 1699
 kana              281  844  355  691  345  419  393  528  450  666
 hangul           2254 2262 1739 1935 2644 1779 2108 1894 1900 2695
 cyrillic          127  527    0  158  215  328  238  226  205  159
