@@ -94,7 +94,18 @@ document.addEventListener("htmx:after:swap", () => {
     if (element.dataset.goesTo === shown().call) element.setAttribute("aria-current", "true");
     else element.removeAttribute("aria-current");
   }
+  reveal();
 });
+
+/* The opened call's row comes into sight within its pane; the page itself stays put. */
+function reveal() {
+  const pane = document.querySelector(".timeline");
+  const row = pane?.querySelector("[aria-current]")?.closest(".span");
+  if (!row || pane.scrollHeight <= pane.clientHeight) return;
+  const above = row.getBoundingClientRect().top - pane.getBoundingClientRect().top;
+  const isInSight = above > 44 && above < pane.clientHeight - 32;
+  if (!isInSight) pane.scrollTop += above - pane.clientHeight / 3;
+}
 
 /* A refused fragment is shown as the whole page that explains it. */
 document.addEventListener("htmx:response:error", (event) => {
@@ -103,3 +114,4 @@ document.addEventListener("htmx:response:error", (event) => {
 });
 
 wake();
+reveal();

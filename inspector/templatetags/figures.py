@@ -1,7 +1,7 @@
 """Numbers, sizes and times for templates, which do no arithmetic of their own.
 
-Every filter is total: what is not known (None) or not a number reads as a dash, never as
-zero. Figures carry their unit, joined by a narrow no-break space.
+Every filter is total: what is not known (None) or not a number reads as a dash, never
+as zero. Figures carry their unit, joined by a no-break space.
 """
 
 import math
@@ -20,6 +20,7 @@ register = template.Library()
 
 UNKNOWN = "–"
 NARROW = "\u202f"
+SPACE = "\u00a0"
 
 
 def number_in(value: object) -> float | None:
@@ -37,20 +38,6 @@ def figure(value: object) -> str:
 
 
 @register.filter
-def tokens_short(value: object) -> str:
-    """A count of tokens in few characters: 950, 8.2k, 128k, 1.05M."""
-    number = number_in(value)
-    if number is None:
-        return UNKNOWN
-    if abs(number) < 1_000:
-        return f"{number:.0f}"
-    for size, suffix in ((1_000_000, "M"), (1_000, "k")):
-        if abs(number) >= size * 0.9995:
-            return f"{number / size:.3g}{suffix}"
-    return f"{number:.0f}"
-
-
-@register.filter
 def percent(value: object) -> str:
     """A ratio as whole percent: 0.973 is 97 %; under one percent says so."""
     number = number_in(value)
@@ -63,7 +50,7 @@ def percent(value: object) -> str:
 
 @register.filter
 def share_of(part: object, whole: object) -> str:
-    """Part as percent of whole; a dash where either is not known or the whole is zero."""
+    """Part as percent of whole; a dash where that cannot be said."""
     a, b = number_in(part), number_in(whole)
     return UNKNOWN if a is None or not b else percent(a / b)
 
@@ -104,14 +91,14 @@ def duration(milliseconds: object) -> str:
     if number is None:
         return UNKNOWN
     if number < 999.5:
-        return f"{number:.0f}{NARROW}ms" if number >= 1 else f"<1{NARROW}ms"
+        return f"{number:.0f}{SPACE}ms" if number >= 1 else f"<1{SPACE}ms"
     seconds = number / 1000
     if seconds < 60:
-        return f"{seconds:.3g}{NARROW}s"
+        return f"{seconds:.3g}{SPACE}s"
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
-        return f"{minutes}{NARROW}min {rest:02d}{NARROW}s"
-    return f"{minutes // 60}{NARROW}h {minutes % 60:02d}{NARROW}min"
+        return f"{minutes}{SPACE}min {rest:02d}{SPACE}s"
+    return f"{minutes // 60}{SPACE}h {minutes % 60:02d}{SPACE}min"
 
 
 @register.filter
@@ -124,7 +111,7 @@ def byte_size(value: object) -> str:
         if abs(number) < 1024 or unit == "MiB":
             break
         number /= 1024
-    return f"{number:.3g}{NARROW}{unit}"
+    return f"{number:.3g}{SPACE}{unit}"
 
 
 @register.filter
@@ -147,8 +134,8 @@ def ago(seconds: float) -> str:
         return "just now"
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= size:
-            return f"{int(seconds // size)}{NARROW}{unit} ago"
-    return f"1{NARROW}min ago"
+            return f"{int(seconds // size)}{SPACE}{unit} ago"
+    return f"1{SPACE}min ago"
 
 
 @register.filter

@@ -1,17 +1,19 @@
-"""Words for templates: codes as people read them, and untrusted text made safe to look at.
+"""Words for templates: codes as people read them, and untrusted text made visible.
 
-Templates escape; what these filters add is that no control, reordering or unseen character
-of a message can hide itself, and that every code reads as words.
+Templates escape; what these filters add is that no control, reordering or unseen
+character of a message can hide itself, and that every code reads as words.
 """
 
 import json
 import math
 import re
+from collections.abc import Callable
 from typing import Any
 
 from django import template
 
-from inspector.domain.runs.records import CallRow, PruneRow, RunRow, SpanRow
+from inspector.domain.runs.records import CallRow, PruneRow, RunRow
+from inspector.domain.runs.timeline import TimelineRow
 from inspector.templatetags.figures import (
     UNKNOWN,
     byte_size,
@@ -24,7 +26,7 @@ from inspector.web.pages.wording import Mark, Outcome
 
 register = template.Library()
 
-# C0 controls but tab and newline, DEL, C1; then what changes reading order or is unseen.
+# C0 but tab and newline, DEL and C1; then what changes reading order or is unseen.
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 INVISIBLES = re.compile(r"[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 LONG_CHARS = 160
@@ -159,8 +161,17 @@ def span_icon(kind: str) -> str:
 
 
 @register.filter
-def span_link(span: SpanRow) -> str:
-    """Where a row of the timeline leads; "" where there is nothing to open."""
+def span_name(name: str) -> str:
+    """A span's name; of our own spans the plain word, since the row says the rest."""
+    return visible(name).removeprefix("ullage.")
+
+
+@register.filter
+def span_link(row: TimelineRow) -> str:
+    """Where a row of the timeline leads on this page; "" where nothing opens."""
+    span = row.span
+    if not row.is_own:
+        return ""
     if span.kind == "terminus":
         return "#terminus"
     if span.kind in CALL_TABS and span.call_index is not None:
@@ -168,7 +179,32 @@ def span_link(span: SpanRow) -> str:
     return ""
 
 
+# What a row's name or its call's page already says.
+SILENT_FACTS = {"agent", "model", "tool", "method"} | {
+    f"{figures}_tokens"
+    for figures in ("estimate", "actual", "anchor_before", "anchor_after")
+}
+FACT_FORMS: dict[str, Callable[[Any], str]] = {
+    "input_tokens": lambda value: f"{figure(value)} in",
+    "output_tokens": lambda value: f"{figure(value)} out",
+    "shortfall_tokens": lambda value: f"{figure(value)} tokens too many",
+    "drift_ratio": drift_words,
+    "actions": lambda value: f"{figure(value)} change{'' if value == 1 else 's'}",
+    "status": scalar,
+    "host": visible,
+    "outcome": words,
+    "reason": words,
+    "error": words,
+}
+
+
 @register.filter
 def fact_words(facts: dict[str, Any]) -> str:
     """The few facts of a timeline row on one line."""
-    return " · ".join(f"{words(name)} {scalar(value)}" for name, value in facts.items())
+    return " · ".join(
+        FACT_FORMS[name](value)
+        if name in FACT_FORMS
+        else f"{words(name)} {scalar(value)}"
+        for name, value in facts.items()
+        if name not in SILENT_FACTS
+    )

@@ -1,7 +1,7 @@
 """Rebuild the vendored files from their npm packages and check or write their digests.
 
-Run from anywhere with Node's npm on the path: `python static/vendor/rebuild.py`. Nothing
-here runs at set-up or in production; the files themselves are committed.
+Run from anywhere with Node's npm on the path: `python static/vendor/rebuild.py`.
+Nothing here runs at set-up or in production; the files themselves are committed.
 """
 
 import hashlib

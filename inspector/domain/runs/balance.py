@@ -21,7 +21,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """The pieces, and whether they close at the window (or, without one, the estimate)."""
+    """The pieces, and whether they close at the window (without one: the estimate)."""
 
     shares: tuple[Share, ...]
     total_tokens: int
@@ -47,7 +47,7 @@ def balance_of(call: CallRow) -> Balance | None:
 
 
 def room_of(call: CallRow, window_tokens: int) -> list[tuple[str, int]]:
-    """What is not prompt: safety, reserve, what an input cap makes unusable, and free room.
+    """What is not prompt: free room, safety, what an input cap bars, and the reserve.
 
     Free is negative at a terminus, and where a host sends more than its budget.
     """

@@ -1,8 +1,8 @@
-"""Geometry of the fill chart and of its small form, the sparkline: numbers in, numbers out.
+"""Geometry of the fill chart: numbers in, numbers out.
 
-One call is one column and the vessel is the window. Horizontal places are percentages of
-the plot, vertical places are pixels from the top, so that a page can stretch the picture
-without stretching its text. No HTML, no words, no clock.
+One call is one column and the vessel is the window. Horizontal places are percentages
+of the plot, vertical places are pixels from the top, so that a page can stretch the
+picture without stretching its text. No HTML, no words, no clock.
 """
 
 import math
@@ -45,7 +45,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One call, or the fullest of several neighbours where there are too many to draw."""
+    """One call, or the fullest of several neighbours where there are very many."""
 
     call: CallRow
     last_index: int  # equal to call.index unless the column stands for several calls
@@ -86,6 +86,7 @@ class Vessel:
     budget_y: float | None
     reserve_y: float | None  # lower edge of the reserve, which hangs from the brim
     reserve_height: float
+    height: float
 
     @property
     def end(self) -> float:
@@ -111,6 +112,7 @@ class Stop:
     height: float
     over_height: float  # the part above the budget line
     is_clipped: bool
+    blocks: tuple[Block, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,7 @@ class AxisTick:
 
 @dataclass(frozen=True, slots=True)
 class FillChart:
-    """Everything that the picture shows, and the list of what its legend must explain."""
+    """Everything that the picture shows, and what its legend must explain."""
 
     natural_width_px: int
     plot_height_px: float
@@ -179,6 +181,7 @@ def fill_chart(detail: RunDetail) -> FillChart:
         column_of(calls, slot=i, slots=slots, scale_tokens=scale)
         for i, calls in enumerate(binned)
     )
+    stop = stop_of(detail.terminus, slot=len(columns), slots=slots, scale_tokens=scale)
     return FillChart(
         natural_width_px=slots * MIN_SLOT_PX,
         plot_height_px=PLOT_HEIGHT,
@@ -190,14 +193,12 @@ def fill_chart(detail: RunDetail) -> FillChart:
             for slot, column in enumerate(columns)
             if column.blocks and not column.is_measured
         ),
-        vessels=vessels_of(columns, slots=slots, scale_tokens=scale),
+        vessels=vessels_of(columns, detail.terminus, slots=slots, scale_tokens=scale),
         notches=notches_of(columns, detail.prunes),
-        stop=stop_of(
-            detail.terminus, slot=len(columns), slots=slots, scale_tokens=scale
-        ),
+        stop=stop,
         labels=labels_of(detail.calls, detail.terminus, scale_tokens=scale),
         axis=axis_of(columns),
-        parts=parts_of(columns),
+        parts=parts_of(columns if stop is None else (*columns, stop)),
         calls_per_column=max((len(b) for b in binned), default=1),
         scale_tokens=scale,
     )
@@ -223,7 +224,7 @@ def scale_of(calls: Sequence[CallRow], terminus: Terminus | None) -> float:
     drawn = [max(height_tokens(c) or 0, c.estimate_tokens or 0) for c in calls]
     if terminus is not None:
         windows.append(terminus.window_tokens or 0)
-    tallest = max((*windows, *drawn), default=0)
+    tallest: float = max((*windows, *drawn), default=0)
     if terminus is not None:
         # A single huge result must not flatten the calls that did fit.
         limit = MAX_OVERFLOW * tallest if tallest else terminus.needed_tokens
@@ -289,7 +290,7 @@ def part_tokens(breakdown: Breakdown | None) -> tuple[tuple[str, int], ...]:
     return tuple((part, max(0, getattr(breakdown, f"{part}_tokens"))) for part in PARTS)
 
 
-def parts_of(columns: Iterable[Column]) -> tuple[str, ...]:
+def parts_of(columns: Iterable[Column | Stop]) -> tuple[str, ...]:
     """The parts that are really drawn, in stacking order."""
     drawn = {block.part for column in columns for block in column.blocks}
     return tuple(part for part in (*PARTS, UNSPLIT) if part in drawn)
@@ -320,28 +321,35 @@ def path_of(bars: Iterable[tuple[int, float, float]]) -> str:
 
 
 def vessels_of(
-    columns: Sequence[Column], *, slots: int, scale_tokens: float
+    columns: Sequence[Column],
+    terminus: Terminus | None,
+    *,
+    slots: int,
+    scale_tokens: float,
 ) -> tuple[Vessel, ...]:
     """Brim, budget and reserve, one piece for each stretch of calls that share them.
 
     The last piece runs on to the end of the plot: the room that is still there.
     """
-    pieces = []
-    stretches = groupby(enumerate(columns), key=lambda pair: limits_of(pair[1].call))
-    for limits, stretch in stretches:
-        taken = [slot for slot, _ in stretch]
-        end = slots if taken[-1] == len(columns) - 1 else taken[-1] + 1
-        if limits[0] is not None:
-            span = (percent(taken[0], slots), percent(end - taken[0], slots))
+    limits = [limits_of(column.call) for column in columns]
+    if terminus is not None:
+        limits.append(limits_of(terminus))
+    pieces, start = [], 0
+    for shared, stretch in groupby(limits):
+        end = start + len(tuple(stretch))
+        right = slots if end == len(limits) else end
+        if shared[0] is not None:
+            span = (percent(start, slots), percent(right - start, slots))
             pieces.append(
-                vessel_of(limits[0], limits[1], limits[2], span, scale_tokens)
+                vessel_of(shared[0], shared[1], shared[2], span, scale_tokens)
             )
+        start = end
     return tuple(pieces)
 
 
-def limits_of(call: CallRow) -> tuple[int | None, int | None, int | None]:
-    """Window, budget and reserve of a call, in tokens."""
-    return call.window_tokens, call.budget_tokens, call.reserve_tokens
+def limits_of(owner: CallRow | Terminus) -> tuple[int | None, int | None, int | None]:
+    """Window, budget and reserve of a call or terminus, in tokens."""
+    return owner.window_tokens, owner.budget_tokens, owner.reserve_tokens
 
 
 def vessel_of(
@@ -361,6 +369,7 @@ def vessel_of(
         budget_y=None if budget_tokens is None else y_of(budget_tokens, scale_tokens),
         reserve_y=reserve_y if reserve_tokens else None,
         reserve_height=round(max(0.0, reserve_y - brim_y), 2),
+        height=round(PLOT_HEIGHT - brim_y, 2),
     )
 
 
@@ -396,6 +405,7 @@ def stop_of(
         height=round(PLOT_HEIGHT - top_y, 2),
         over_height=0.0 if budget_y is None else round(max(0.0, budget_y - top_y), 2),
         is_clipped=terminus.needed_tokens > scale_tokens,
+        blocks=blocks_of(terminus.breakdown, terminus.needed_tokens, scale_tokens),
     )
 
 

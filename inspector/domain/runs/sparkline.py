@@ -1,7 +1,7 @@
 """Geometry of the sparkline: the fill chart of the run page, small enough for a row.
 
-Bars rise to the fill of each call, the brim runs across, a notch below the floor marks a
-prune, and a stop closes a run that could not fit. Pure; no HTML.
+Bars rise to the fill of each call, the brim runs across, a notch below the floor marks
+a prune, and a stop closes a run that could not fit. Pure; no HTML.
 """
 
 import math
@@ -19,7 +19,7 @@ STOPPED = ("context_truncated", "context_overflow")
 
 @dataclass(frozen=True, slots=True)
 class Sparkline:
-    """A small picture of one run's fills; all places in a box of WIDTH by its height."""
+    """A small picture of one run's fills, in a box of its width by its height."""
 
     width: int
     height: int

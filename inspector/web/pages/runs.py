@@ -121,7 +121,7 @@ def runs_news(request: MemberRequest) -> HttpResponse:
     context = {
         "new_count": max(0, (page.total_count or 0) - shown),
         "has_changed": True,
-        # The tag moves on, the count stays: what is new is new since the list was shown.
+        # The tag moves on, the count stays: new means new since the list was shown.
         "news_url": news_url(request, filters, tag, shown),
         "newest_url": list_url(request, filters),
     }
@@ -177,7 +177,9 @@ def overview(
     sources = [call.window_source for call in detail.calls if call.window_source]
     return {
         "chart": fill_chart(detail),
-        "timeline": timeline(detail.spans, first=first, limit=SPANS_PER_PAGE),
+        "timeline": timeline(
+            detail.spans, detail.run.run_span_id, first=first, limit=SPANS_PER_PAGE
+        ),
         "window_source": sources[-1] if sources else "",
         "end": outcome_of(detail.run.status, detail.run.reason),
     }

@@ -1,7 +1,7 @@
 """One opened call as its tabs show it: messages in parts, cuts in their places, counts.
 
-Bodies are untrusted and of any shape: whatever is not the GenAI form is shown as it came.
-Nothing here escapes; templates do. Long parts are cut for the page, and say so.
+Bodies are untrusted and of any shape: whatever is not the GenAI form is shown as it
+came. Nothing here escapes; templates do. Long parts are cut for the page, and say so.
 """
 
 import json
@@ -112,7 +112,7 @@ def media_part(kind: str, part: Mapping[str, Any]) -> Part:
 
 
 def cut_part(kind: str, label: str, text: str, limit: int | None) -> Part:
-    """A part no longer than the limit, with the number of characters that are hidden."""
+    """A part no longer than the limit, with the count of characters that are hidden."""
     if limit is None or len(text) <= limit:
         return Part(kind, label, text, 0)
     return Part(kind, label, text[:limit], len(text) - limit)
@@ -127,7 +127,7 @@ def as_text(value: object) -> str:
 
 def preview_of(parts: Sequence[Part]) -> str:
     """The first words of a message on one line."""
-    heads = (f"{p.label} {p.text[: PREVIEW_CHARS * 2]}" for p in parts)
+    heads = (p.text[: PREVIEW_CHARS * 2] or p.label for p in parts)
     return " ".join(" ".join(heads).split())[:PREVIEW_CHARS]
 
 
@@ -176,7 +176,7 @@ def cut_of(units: Sequence[DroppedUnit], *, is_new: bool) -> Cut:
 
 
 def unplanned(detail: CallDetail) -> dict[int, list[MessageRow]]:
-    """Messages of the call before that are gone though no plan dropped or altered them."""
+    """Messages of the call before that are gone though no plan touched them."""
     told = {m.digest for unit in detail.dropped for m in unit.messages}
     altered = {m.unit for m in detail.sent if m.state == "altered"} - {None}
     gone: dict[int, list[MessageRow]] = {}
@@ -224,7 +224,7 @@ def gone_entries(detail: CallDetail, *, full_digest: str = "") -> list[Entry]:
 
 
 def changes_of(detail: CallDetail) -> list[Change]:
-    """The diff with the call before, as counts; states that do not occur are left out."""
+    """The diff with the call before, as counts; states that do not occur are absent."""
     counts = Counter(m.state for m in detail.sent)
     changes = [Change(state, counts[state]) for state in STATES if counts[state]]
     left = len(detail.left)

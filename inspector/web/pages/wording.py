@@ -1,7 +1,7 @@
-"""Codes as people read them: how a run ended, what a prune did, what became of a message.
+"""Codes as people read them: a run's end, a prune's deeds, a message's state.
 
-A word always has a shape beside it, so that nothing is told by colour alone. Every lookup
-is total: a stored value that no table knows reads as unknown or stands as it is.
+A word always has a shape beside it, so that nothing is told by colour alone. Every
+lookup is total: a stored value that no table knows reads as unknown or stands as it is.
 """
 
 from collections import Counter
@@ -206,7 +206,7 @@ ACCURACY_WORDS = {
 }
 SPAN_ICONS = {
     "run": "vessel",
-    "call": "limit",
+    "call": "call",
     "prune": "notch",
     "calibrate": "scale",
     "terminus": "stop",
