@@ -48,7 +48,7 @@ def test_no_recorded_run_overflows(shared_data):
             for share in SHARES
         ]
     page = table(outcomes)
-    print(f"\n{page}")  # noqa: T201 - a bench prints its numbers
+    print(f"\n{page}")
     if os.environ.get("ULLAGE_TEST_WRITE_BENCH"):
         PAGE.parent.mkdir(exist_ok=True)
         PAGE.write_text(f"{INTRODUCTION}{page}\n")

@@ -1,12 +1,10 @@
 """The inspector's wheel is whole: installed alone, it starts and renders its pages."""
 
-import http.cookiejar
-import urllib.request
-
 import pytest
 
 from tests.support.environment import REPOSITORY
 from tests.support.inspector import running_inspector
+from tests.support.pages import PlainBrowser
 from tests.support.wheels import build_wheel, fresh_environment, run
 
 
@@ -30,9 +28,7 @@ def inspector(python, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser():
-    """Something that keeps cookies and follows redirects, and no more."""
-    cookies = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
-    return urllib.request.build_opener(urllib.request.ProxyHandler({}), cookies)
+    return PlainBrowser()
 
 
 def test_it_runs_what_was_installed(python):
@@ -41,16 +37,15 @@ def test_it_runs_what_was_installed(python):
 
 
 def test_the_link_opens_the_list_of_runs(inspector, browser):
-    with browser.open(inspector.link) as answer:
-        page = answer.read().decode()
-        assert answer.url.removeprefix(inspector.url) == "/p/main/runs"
+    address, _, page = browser.open(inspector.link)
+    assert address.removeprefix(inspector.url) == "/p/main/runs"
     assert "<html" in page
     assert "</html>" in page
 
 
 def test_it_serves_its_stylesheet(inspector, browser):
-    with browser.open(f"{inspector.url}/static/inspector.css") as answer:
-        assert answer.headers.get_content_type() == "text/css"
+    _, kind, _ = browser.open(f"{inspector.url}/static/inspector.css")
+    assert kind == "text/css"
 
 
 def test_it_stops_cleanly_when_asked(python, tmp_path):

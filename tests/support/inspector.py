@@ -12,14 +12,14 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 COMMAND = Path(sys.executable).with_name("ullage-inspector")
 LINK = re.compile(r"https?://\S+/start/\S+")
-START_SECONDS = 60
+START_SECONDS = 120
 STOP_SECONDS = 20
 
 
@@ -52,8 +52,8 @@ class Inspector:
             time.sleep(0.05)
 
     def stop(self) -> int:
-        """Stop it as Ctrl-C does, and return its exit code."""
-        self.process.send_signal(signal.SIGINT)
+        """Stop it as Ctrl-C in its terminal does, and return its exit code."""
+        os.killpg(self.process.pid, signal.SIGINT)
         return self.process.wait(STOP_SECONDS)
 
     def _answers(self) -> bool:
@@ -86,17 +86,25 @@ def running_inspector(
     data_dir: Path, *options: str, command: Path = COMMAND
 ) -> Iterator[Inspector]:
     """Start `ullage-inspector up` on a free port, and stop it at the end."""
-    environment = os.environ | {
-        "DJANGO_SETTINGS_MODULE": "inspector.settings",
-        "ULLAGE_INSPECTOR_DATA_DIR": str(data_dir),
-    }
+    words = [str(command), "up", "--port", str(free_port()), *options]
+    with running(words, data_dir, {"ULLAGE_INSPECTOR_DATA_DIR": str(data_dir)}) as up:
+        yield up
+
+
+@contextmanager
+def running(
+    command: list[str], folder: Path, environment: Mapping[str, str]
+) -> Iterator[Inspector]:
+    """Start whatever prints the link, in a terminal session of its own."""
+    settings = {"DJANGO_SETTINGS_MODULE": "inspector.settings", **environment}
     process = subprocess.Popen(
-        [command, "up", "--port", str(free_port()), *options],
+        command,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        env=environment,
-        cwd=data_dir,
+        env=os.environ | settings,
+        cwd=folder,
+        start_new_session=True,
     )
     inspector = Inspector(process)
     try:
