@@ -144,7 +144,7 @@ DATABASES = {
     )
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-BROKER_URL = env_text("BROKER_URL", "memory://")
+BROKER_URL = env_text("BROKER_URL", "memory://localhost/")
 # Off only in the test that kills the process between the 200 and the worker.
 WORKER_ENABLED = env_bool("WORKER_ENABLED", default=True)
 
@@ -226,5 +226,7 @@ LOGGING = {
         "plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    # The other end is told what it did wrong; the log is for what we did.
+    "loggers": {"django.request": {"level": "ERROR"}},
     "root": {"handlers": ["console"], "level": env_text("LOG_LEVEL", "WARNING")},
 }

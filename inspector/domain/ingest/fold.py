@@ -475,6 +475,8 @@ def _reason(
     if source == ULLAGE:
         return "unknown"
     last_error = calls[-1].facts.error_type if calls else ""
-    if not (own.error_type or last_error):
-        return "completed"
-    return "provider_failed" if last_error else "unknown"
+    if last_error == "context_overflow":
+        return last_error
+    if last_error:
+        return "provider_failed"
+    return "unknown" if own.error_type else "completed"

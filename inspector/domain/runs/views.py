@@ -3,6 +3,7 @@
 A parent that has not arrived leaves stand-ins, never a guess; it heals when it comes.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from inspector.store.content import Message, View
 from ullage.messages import EMPTY_VIEW, view_chain
 
 CHUNK = 500  # values in one query; SQLite takes 32,766, and short ones plan better
+ESCAPED_NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
 MAX_UNKNOWN = 500  # stand-ins shown of a head that never arrived
 
 
@@ -25,14 +27,14 @@ def chunks(values: Collection[str]) -> Iterator[list[str]]:
 
 def views_load(project_id: int, digests: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """View digest → message digests, of the views that arrived."""
-    links = _links_load(project_id, set(digests))
+    links = links_load(project_id, set(digests))
     resolved: dict[str, tuple[str, ...]] = {EMPTY_VIEW: ()}
     for digest in links:
         _resolve(digest, links, resolved)
     return {digest: view for digest, view in resolved.items() if digest in links}
 
 
-def _links_load(project_id: int, wanted: set[str]) -> dict[str, View]:
+def links_load(project_id: int, wanted: set[str]) -> dict[str, View]:
     """The views asked for and all that they build upon."""
     links: dict[str, View] = {}
     asked: set[str] = set()
@@ -105,7 +107,7 @@ def bodies_load(project_id: int, digests: Collection[str]) -> dict[str, dict[str
 def body_parse(body: bytes) -> dict[str, Any] | None:
     """A body as it is shown; it proved its digest, but may still be no object."""
     try:
-        parsed = orjson.loads(body)
+        parsed = orjson.loads(ESCAPED_NUL.sub(rb"\1\\ufffd", body))
     except ValueError:
         return None
     return parsed if isinstance(parsed, dict) else None

@@ -98,7 +98,7 @@ def serve(host: str, port: int, *, demo_address: str | None) -> None:
         workers=1,
         blocking_threads=BLOCKING_THREADS,
         factory=True,
-        log_level=LogLevels.warning,
+        log_level=LogLevels.error,
         workers_kill_timeout=5,
     )
     loaders: list[subprocess.Popen[bytes]] = []
@@ -112,7 +112,10 @@ def serve(host: str, port: int, *, demo_address: str | None) -> None:
                 "ULLAGE_INSPECTOR_DATA_DIR": str(settings.DATA_DIR),
             }
             loaders.append(
-                subprocess.Popen([*command, "--address", demo_address], env=environment)
+                subprocess.Popen(
+                    [*command, "--if-missing", "--address", demo_address],
+                    env=environment,
+                )
             )
 
     try:

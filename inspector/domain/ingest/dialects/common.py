@@ -1,5 +1,6 @@
 """What every dialect reads alike: where a span comes from, and OpenTelemetry's own figures."""
 
+import re
 from typing import Any
 
 from inspector.domain.ingest.decode import Span
@@ -9,6 +10,12 @@ from ullage import semconv
 
 LEGACY_ENVIRONMENT = "deployment.environment"
 LEGACY_CACHE_WRITE = "gen_ai.usage.cache_creation.input_tokens"
+# How providers say that a prompt is longer than the window.
+OVERFLOW = re.compile(
+    r"context_length_exceeded|maximum context length|prompt is too long"
+    r"|input token count .* exceeds the maximum|exceeds the context window",
+    re.IGNORECASE,
+)
 CALL_OPERATIONS = frozenset({"chat", "generate_content", "text_completion"})
 
 
@@ -51,9 +58,16 @@ def shared_call_figures(span: Span) -> dict[str, Any]:
 
 
 def error_type_of(span: Span) -> str:
-    """The error's type, or "error" where the status alone tells of one."""
+    """The error's type; "context_overflow" where its text says that the prompt was too
+    long, and "error" where the status alone tells of one."""
     named = text_of(span.attributes, semconv.ERROR_TYPE)
-    return named or ("error" if span.status_code == 2 else "")
+    if span.status_code != 2:
+        return named
+    texts = [named, span.status_message]
+    texts += [text_of(e["attributes"], "exception.message", 2000) for e in span.events]
+    if any(OVERFLOW.search(text) for text in texts):
+        return "context_overflow"
+    return named or "error"
 
 
 def call_facts(span: Span, **own: Any) -> CallFacts:
