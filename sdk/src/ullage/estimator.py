@@ -252,7 +252,7 @@ def _holds_media(part: Part) -> bool:
 
 
 def _is_media(part: Part) -> bool:
-    return part.get("type") in MEDIA_KINDS
+    return str(part.get("type")) in MEDIA_KINDS
 
 
 def _is_parts(value: Any) -> bool:
