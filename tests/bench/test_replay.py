@@ -35,7 +35,7 @@ a file as one long conversation, with call ids that come back.
 
 
 def test_no_recorded_run_overflows(shared_data):
-    """No overflow, no broken pair, no changed input, at any window."""
+    """No overflow, broken pair, changed input or under-count, at any window."""
     outcomes = []
     for path in sorted((shared_data / "transcripts").glob("*.jsonl")):
         runs = read_transcripts(path)
@@ -57,5 +57,6 @@ def test_no_recorded_run_overflows(shared_data):
         assert outcome.overflows == 0, name
         assert outcome.violations == {}, name
         assert outcome.mutated == [], name
+        assert min(outcome.drifts, default=1) >= 1, name
     long_runs = [o for name, o in outcomes if name == "coding_long"]
     assert all(o.prunes and o.calls == o.recorded_calls for o in long_runs)

@@ -289,7 +289,7 @@ def _row(name: str, outcome: Outcome) -> tuple[str, ...]:
         str(outcome.needless_termini),
         _mean_percent(prune.before for prune in prunes),
         _mean_percent(prune.after for prune in prunes),
-        f"{min(outcome.drifts):.3f}" if outcome.drifts else "–",
+        f"{min(outcome.drifts):.4f}" if outcome.drifts else "–",
         f"{max(outcome.anchored_drifts):.2f}" if outcome.anchored_drifts else "–",
         str(outcome.overflows),
         str(outcome.violations.total()),
