@@ -111,14 +111,16 @@ _FAMILIES: Final = {
     "qwen": re.compile(r"qwen|qwq|qvq"),
     "deepseek": re.compile(r"deepseek[-.](?:v?[3-9]|r\d|chat|reasoner)(?!.*distill)"),
     "llama3": re.compile(r"llama-?v?3(?![\db])"),
-    "mistral": re.compile(r"(?:mis|mix|pix|vox)tral|(?:mini|magi|dev|math)stral"),
+    "mistral": re.compile(
+        "mistral|ministral|magistral|mathstral|mixtral|pixtral|voxtral|devstral"
+    ),
 }
 _CLAUDE_VERSION = re.compile(r"claude-(?:[a-uw-z]+-)?v?(\d+)(?:[.-](\d{1,2}))?(?!\d)")
 _CLAUDE_NEW = (4, 7)
 _CLAUDE_OLD = (3, 0)
 _MISTRAL_OLD = re.compile(
     r"mistral-7b|mistral-tiny|mixtral|mathstral"
-    r"|(?:mis|pix)tral-(?:large|medium|small)(?:-instruct)?-24(?:0\d|1[0-2])\b"
+    r"|(?:mistral|pixtral)-(?:large|medium|small)(?:-instruct)?-24(?:0\d|1[0-2])\b"
 )
 _BY_PROVIDER: Final = {
     # Providers that serve one vocabulary only, under names that the user chose.
