@@ -26,9 +26,10 @@ from inspector.web.pages.wording import Mark, Outcome
 
 register = template.Library()
 
-# C0 but tab and newline, DEL and C1; then what changes reading order or is unseen.
+# C0 but tab and newline, DEL and C1; then what reorders text, is unseen, or cannot be
+# encoded (a lone surrogate out of a JSON escape).
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-INVISIBLES = re.compile(r"[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+INVISIBLES = re.compile(r"[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 LONG_CHARS = 160
 KNOWN_ROLES = ("system", "developer", "user", "assistant", "tool")
 CALL_TABS = {"call": "sent", "prune": "dropped", "calibrate": "tokens"}
