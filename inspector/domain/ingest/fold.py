@@ -357,7 +357,7 @@ def _call(
         end_ns=max(first.end_ns, first.start_ns),
         facts=facts,
         is_pruned=(run_span_id, index) in pruned
-        or facts.is_compacted
+        or (first.facts.source == GENAI and facts.is_compacted)
         or bool(found and found.has_new_drops),
     )
 

@@ -79,3 +79,21 @@ def json_of(text: str) -> Any:
         return orjson.loads(text)
     except ValueError:
         return None
+
+
+def joined_of(attributes: Attributes, name: str, key: str) -> tuple[dict[str, Any], ...]:
+    """JSON objects of a string array; one that was too long for an element is put together.
+
+    What is left of its lists follows in objects that hold `key` and list items only.
+    """
+    whole: dict[str | int, dict[str, Any]] = {}
+    for element in objects_of(attributes, name):
+        value = element.get(key)
+        if not isinstance(value, str | int):
+            continue
+        first = whole.setdefault(value, element)
+        if first is not element:
+            for field, items in element.items():
+                if isinstance(items, list):
+                    first[field] = [*first.get(field, ()), *items]
+    return tuple(whole.values())

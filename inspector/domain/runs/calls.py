@@ -65,10 +65,16 @@ class _Context:
             body_bytes=shape.get("bytes"),
             lower_tokens=shape.get("lower_tokens"),
             upper_tokens=shape.get("upper_tokens"),
-            unit=shape.get("unit"),
+            unit=_unit(shape),
             state=state,
             body=self.bodies.get(digest),
         )
+
+
+def _unit(shape: Mapping[str, Any]) -> int | None:
+    """The unit of a message of the caller's; our own note is in none."""
+    unit = shape.get("unit")
+    return unit if isinstance(unit, int) and unit >= 0 else None
 
 
 def call_get(*, project_id: int, run_id: str, index: int) -> CallDetail:

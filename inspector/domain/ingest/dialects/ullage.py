@@ -36,6 +36,7 @@ from inspector.domain.ingest.facts import (
 from inspector.domain.ingest.values import (
     count_of,
     float_of,
+    joined_of,
     objects_of,
     text_of,
     texts_of,
@@ -160,7 +161,7 @@ def _prune(span: Span) -> PruneFacts:
         after_tokens=count_of(a, semconv.PLAN_AFTER_TOKENS),
         target_tokens=count_of(a, semconv.PLAN_TARGET_TOKENS),
         kept_unit_count=count_of(a, semconv.PLAN_KEPT_UNITS),
-        actions=tuple(_actions(objects_of(a, semconv.PLAN_ACTIONS))),
+        actions=tuple(_actions(joined_of(a, semconv.PLAN_ACTIONS, "unit"))),
     )
 
 
@@ -238,7 +239,7 @@ _DETAIL: dict[str, Callable[[Span], Detail]] = {
 
 # --- content --------------------------------------------------------------------------
 def _shapes(a: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
-    for sent in objects_of(a, semconv.MESSAGES_SHAPES):
+    for sent in joined_of(a, semconv.MESSAGES_SHAPES, "digest"):
         digest = _digest(sent, "digest")
         if not digest:
             continue
@@ -255,7 +256,7 @@ def _shapes(a: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
             "bytes": count_of(sent, "bytes"),
             "lower_tokens": count_of({"n": lower}, "n"),
             "upper_tokens": count_of({"n": upper}, "n"),
-            "unit": count_of(sent, "unit"),
+            "unit": whole_of(sent, "unit"),  # negative for our own note
         }
 
 
