@@ -40,9 +40,10 @@ def pytest_runtest_setup(item):
         pytest.skip("holds on PostgreSQL alone: set ULLAGE_TEST_DATABASE_URL")
 
 
-def pytest_terminal_summary(terminalreporter):
+def pytest_terminal_summary(terminalreporter, config):
     absent = {name: var for name, var in SERVICES.items() if not os.environ.get(var)}
-    if absent:
+    is_whole_run = config.args == config.getini("testpaths")
+    if absent and is_whole_run:
         names, variables = " and ".join(absent), " and ".join(absent.values())
         terminalreporter.write_line(f"not run on {names}: set {variables}")
 
