@@ -35,21 +35,12 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.shared_data)
 
 
-def pytest_runtest_setup(item):
-    if item.get_closest_marker("postgres") and not is_on_postgres():
-        pytest.skip("holds on PostgreSQL alone: set ULLAGE_TEST_DATABASE_URL")
-
-
 def pytest_terminal_summary(terminalreporter, config):
     absent = {name: var for name, var in SERVICES.items() if not os.environ.get(var)}
     is_whole_run = config.args == config.getini("testpaths")
     if absent and is_whole_run:
         names, variables = " and ".join(absent), " and ".join(absent.values())
         terminalreporter.write_line(f"not run on {names}: set {variables}")
-
-
-def is_on_postgres():
-    return os.environ.get("ULLAGE_TEST_DATABASE_URL", "").startswith("postgres")
 
 
 @pytest.fixture(autouse=True, scope="session")
