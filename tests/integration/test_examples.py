@@ -1,4 +1,4 @@
-"""The code in our README files runs as it stands, against a real server."""
+"""The code in our README files and docs runs as it stands."""
 
 import os
 import re
@@ -21,17 +21,30 @@ tools = [{"type": "function", "function": {"name": "read", "parameters": {}}}]
 TELL = "\nprint(reply.choices[0].message.content, reply.usage.prompt_tokens)\n"
 
 
+def code_of(name):
+    return "".join(BLOCK.findall((REPOSITORY / name).read_text()))
+
+
+def run_python(code, *arguments):
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        # No inspector listens at the README's address.
+        env=os.environ | {"ULLAGE_DISABLED": "1"},
+    )
+
+
 @pytest.mark.parametrize("name", ["README.md", "sdk/README.md"])
 def test_the_readme_works(name):
-    code = "".join(BLOCK.findall((REPOSITORY / name).read_text()))
     models = [Model("gpt-5-mini", 400_000, 128_000)]
     with StandIn(models, script=lambda messages, tools: say("And to you.")) as server:
-        done = subprocess.run(
-            [sys.executable, "-c", AT_HAND + code + TELL, server.base_url],
-            capture_output=True,
-            text=True,
-            check=False,
-            # No inspector listens at the README's address.
-            env=os.environ | {"ULLAGE_DISABLED": "1"},
-        )
+        done = run_python(AT_HAND + code_of(name) + TELL, server.base_url)
     assert re.fullmatch(r"And to you\. \d+\n", done.stdout), done.stderr
+
+
+@pytest.mark.parametrize("name", ["docs/testing.md"])
+def test_the_page_works(name):
+    done = run_python(code_of(name))
+    assert done.returncode == 0, done.stderr
