@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from inspector.domain.runs.rules import unknown_head
+from inspector.domain.views.rules import unknown_head
 from inspector.store.content import Message, View
 from ullage.messages import EMPTY_VIEW, view_chain
 
@@ -98,7 +98,7 @@ def bodies_load(project_id: int, digests: Collection[str]) -> dict[str, dict[str
             project_id=project_id, digest__in=portion, body__isnull=False
         )
         for digest, body in found.values_list("digest", "body"):
-            parsed = body_parse(body)
+            parsed = body_parse(body or b"")
             if parsed is not None:
                 bodies[digest] = parsed
     return bodies
