@@ -1,4 +1,5 @@
-"""What can be wrong with the settings, each with an id and a hint that says what to do."""
+"""What can be wrong with the settings, each with an id and a hint that says what to
+do."""
 
 import os
 from collections.abc import Sequence
@@ -48,7 +49,7 @@ def memory_broker_is_embedded(
     return [
         Warning(
             "PostgreSQL is used with the memory broker: only one process can work.",
-            hint="Set ULLAGE_INSPECTOR_BROKER_URL to Redis or RabbitMQ for a team set-up.",
+            hint="Set ULLAGE_INSPECTOR_BROKER_URL to Redis or RabbitMQ for a team.",
             id="inspector.W001",
         )
     ]
@@ -61,8 +62,8 @@ def sqlite_is_embedded(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage
         return []
     return [
         Warning(
-            "SQLite is used with a broker for many processes: they will wait for one writer.",
-            hint="Set ULLAGE_INSPECTOR_DATABASE_URL to PostgreSQL, or leave BROKER_URL out.",
+            "SQLite is used with a broker for many processes, yet has one writer.",
+            hint="Set ULLAGE_INSPECTOR_DATABASE_URL to PostgreSQL, or no BROKER_URL.",
             id="inspector.W002",
         )
     ]

@@ -1,8 +1,8 @@
 """The one-machine profile: web, Celery worker and scheduler as threads of one process.
 
-granian calls `application_start` in its single worker process. Celery's solo worker runs on
-a memory broker, which forgets everything at exit; the inbox does not, and the scheduler
-sweeps it at start and every two seconds.
+granian calls `application_start` in its single worker process. Celery's solo worker
+runs on a memory broker, which forgets everything at exit; the inbox does not, and the
+scheduler sweeps it at start and every two seconds.
 """
 
 import logging

@@ -1,7 +1,7 @@
 """Every setting of the inspector, read once from ULLAGE_INSPECTOR_* and nowhere else.
 
-Three typed readers, then top to bottom. `inspector.checks` says at start what is wrong with
-a value and what to do about it.
+Three typed readers, then top to bottom. `inspector.checks` says at start what is wrong
+with a value and what to do about it.
 """
 
 import os
@@ -17,7 +17,8 @@ PREFIX = "ULLAGE_INSPECTOR_"
 
 
 def env_text(name: str, default: str = "") -> str:
-    """The value of ULLAGE_INSPECTOR_<name>, or what the file ULLAGE_INSPECTOR_<name>_FILE holds."""
+    """The value of ULLAGE_INSPECTOR_<name>, or what the file
+    ULLAGE_INSPECTOR_<name>_FILE holds."""
     file = os.environ.get(f"{PREFIX}{name}_FILE")
     if file:
         return Path(file).read_text().strip()
@@ -48,7 +49,7 @@ def env_list(name: str) -> list[str]:
 PACKAGE_DIR = Path(__file__).resolve().parent
 CHECKOUT_DIR = PACKAGE_DIR.parent
 IS_CHECKOUT = (CHECKOUT_DIR / "manage.py").is_file()
-# The wheel carries templates and static inside the package; a checkout has them at the top.
+# A checkout has templates and static at the top, the wheel inside the package.
 ASSETS_DIR = CHECKOUT_DIR if IS_CHECKOUT else PACKAGE_DIR
 
 
@@ -68,7 +69,8 @@ DATA_DIR = Path(
 
 
 def secret_key() -> str:
-    """The given key, or one that is made once and kept in the data folder, for its owner only."""
+    """The given key, or one that is made once and kept in the data folder, for its
+    owner only."""
     if given := env_text("SECRET_KEY"):
         return given
     file = DATA_DIR / "secret_key"
@@ -84,15 +86,16 @@ def secret_key() -> str:
 
 
 def database(url: str) -> dict[str, Any]:
-    """Django's settings of `sqlite:///path` or `postgres://user:password@host:port/name?option=…`."""
+    """Django's settings of `sqlite:///path` or
+    `postgres://user:password@host:port/name?option=…`."""
     parts = urlsplit(url)
     if parts.scheme == "sqlite":
         return {
             "ENGINE": "django.db.backends.sqlite3",
             "NAME": unquote(parts.path[1:]) or ":memory:",
             "OPTIONS": {
-                # One writer at a time, taken at BEGIN: a reader that turns writer halfway
-                # is refused at once, whatever the timeout says.
+                # One writer at a time, taken at BEGIN: a reader that turns writer
+                # halfway is refused at once, whatever the timeout says.
                 "transaction_mode": "IMMEDIATE",
                 "timeout": 10,
                 "init_command": (

@@ -16,7 +16,8 @@ def main() -> None:
 
 
 def data_dir_taken(arguments: list[str]) -> list[str]:
-    """The arguments without `--data-dir`, which settings must know before any command."""
+    """The arguments without `--data-dir`, which settings must know before any
+    command."""
     kept = []
     rest = iter(arguments)
     for argument in rest:

@@ -1,19 +1,30 @@
 """What every table of telemetry shares: the project in front, one way to write rows.
 
-No foreign key except to the project, so that every table shards by it; hexadecimal text ids;
-bodies compressed. `rows_write` is the only upsert, and the same SQL serves SQLite and
-PostgreSQL.
+No foreign key except to the project, so that every table shards by it; hexadecimal text
+ids; bodies compressed. `rows_write` is the only upsert, and the same SQL serves SQLite
+and PostgreSQL.
 """
 
 import zlib
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from django.db import connection, models
 
+if TYPE_CHECKING:
 
-class CompressedField(models.BinaryField):
+    class AnyField(models.BinaryField[Any, Any]):
+        """For the type checker: a column whose value is not the bytes it is kept as."""
+
+        _pyi_private_set_type: Any
+        _pyi_private_get_type: Any
+
+else:  # Django's fields take no type arguments when they run
+    AnyField = models.BinaryField
+
+
+class CompressedField(AnyField):
     """Bytes, compressed at rest; `None` stays null."""
 
     def get_prep_value(self, value: Any) -> Any:
@@ -26,7 +37,7 @@ class CompressedField(models.BinaryField):
         return None if value is None else zlib.decompress(value)
 
 
-class PackedField(models.BinaryField):
+class PackedField(AnyField):
     """A JSON value, compressed at rest; read whole, never queried."""
 
     def get_prep_value(self, value: Any) -> Any:
@@ -70,8 +81,8 @@ def rows_write(
         rows: one value for each field, in the order of `fields`.
         fields: names of the model's fields.
         on_conflict: "update" takes the new values, "keep" leaves the old row alone.
-        expressions: column → SQL for a column that is not simply replaced; `excluded.x` is
-            the new value and `t.x` the old one.
+        expressions: column → SQL for a column that is not simply replaced; `excluded.x`
+            is the new value and `t.x` the old one.
     """
     columns = [model._meta.get_field(name) for name in fields]
     prepared = [
@@ -97,16 +108,23 @@ def upsert_sql(
 ) -> str:
     """The statement behind `rows_write`."""
     quote = connection.ops.quote_name
-    names = [model._meta.get_field(name).column for name in fields]  # type: ignore[union-attr]
-    key = [field.column for field in model._meta.pk_fields]
+    names = [column_of(model, name) for name in fields]
+    key = [str(field.column) for field in model._meta.pk_fields]
     changes = [
         f"{quote(name)} = {expressions.get(name, f'excluded.{quote(name)}')}"
         for name in names
         if name not in key
     ]
     action = "NOTHING" if on_conflict == "keep" else f"UPDATE SET {', '.join(changes)}"
+    table = quote(model._meta.db_table)
+    columns = ", ".join(map(quote, names))
+    places = ", ".join(["%s"] * len(names))
     return (
-        f"INSERT INTO {quote(model._meta.db_table)} AS t ({', '.join(map(quote, names))})"
-        f" VALUES ({', '.join(['%s'] * len(names))})"
+        f"INSERT INTO {table} AS t ({columns}) VALUES ({places})"
         f" ON CONFLICT ({', '.join(map(quote, key))}) DO {action}"
     )
+
+
+def column_of(model: type[models.Model], name: str) -> str:
+    """The column of a field."""
+    return str(model._meta.get_field(name).column)  # type: ignore[union-attr]

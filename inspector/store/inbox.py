@@ -19,7 +19,8 @@ class Inbox(ProjectTable):
 
 
 class DeadLetter(ProjectTable):
-    """A span, message or body that could not be taken in, with the reason and the payload."""
+    """A span, message or body that could not be taken in, with the reason and the
+    payload."""
 
     pk = models.CompositePrimaryKey("project_id", "letter_id")
     letter_id = hex_field(

@@ -1,7 +1,8 @@
 """Tells the workers that something waits, without making anybody wait or fail.
 
-A thread of its own publishes, so a slow or absent broker costs a request nothing; many rings
-in a row are one. What a lost bell would have said, the sweep finds within two seconds.
+A thread of its own publishes, so a slow or absent broker costs a request nothing; many
+rings in a row are one. What a lost bell would have said, the sweep finds within two
+seconds.
 """
 
 import logging

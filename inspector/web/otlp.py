@@ -1,8 +1,9 @@
-"""POST /v1/traces: OTLP over HTTP, protobuf and JSON (specification: OTLP 1.x, OTLP/HTTP).
+"""POST /v1/traces: OTLP over HTTP, protobuf and JSON (specification: OTLP 1.x,
+OTLP/HTTP).
 
-Bounds, decoding and the key are checked, the body is committed to the inbox, then 200 is
-said. Errors are a `google.rpc.Status` in the request's own encoding. Nothing here waits for
-a worker or a broker.
+Bounds, decoding and the key are checked, the body is committed to the inbox, then 200
+is said. Errors are a `google.rpc.Status` in the request's own encoding. Nothing here
+waits for a worker or a broker.
 """
 
 import zlib
@@ -92,7 +93,8 @@ def body_read(request: HttpRequest) -> bytes:
     """The whole body, inflated, within both limits.
 
     Raises:
-        InspectorError: `content_encoding`, `body_too_large`, `body_cut`, `length_required`.
+        InspectorError: `content_encoding`, `body_too_large`, `body_cut`,
+            `length_required`.
     """
     encoding = request.headers.get("Content-Encoding", "").strip().lower()
     if encoding in {"", "identity"}:
@@ -105,8 +107,8 @@ def body_read(request: HttpRequest) -> bytes:
 def _sent(request: HttpRequest) -> Iterator[bytes]:
     """The body as it is on the wire, in portions.
 
-    Django takes a body without Content-Length for empty, so a chunked one is read from the
-    server itself, where that ends it properly.
+    Django takes a body without Content-Length for empty, so a chunked one is read from
+    the server itself, where that ends it properly.
     """
     is_chunked = "chunked" in request.headers.get("Transfer-Encoding", "").lower()
     if is_chunked and not request.META.get("wsgi.input_terminated"):

@@ -1,4 +1,5 @@
-"""Headers that every answer bears: content comes from here alone, nothing runs inline."""
+"""Headers that every answer bears: content comes from here alone, nothing runs
+inline."""
 
 from collections.abc import Callable
 

@@ -1,7 +1,7 @@
 """OTLP payloads as exporters make them, with the official protobuf classes.
 
-`span` and `export` build any request; `WireRun` speaks our own wire (docs/wire.md) by hand,
-so that the inspector is tested without the SDK.
+`span` and `export` build any request; `WireRun` speaks our own wire (docs/wire.md) by
+hand, so that the inspector is tested without the SDK.
 """
 
 import gzip
@@ -61,7 +61,8 @@ def span(
     end_s: float | None = None,
     error: str | None = None,
 ) -> Span:
-    """A span that starts `start_s` seconds after the fixed beginning and lasts one second."""
+    """A span that starts `start_s` seconds after the fixed beginning and lasts one
+    second."""
     made = Span(
         trace_id=bytes.fromhex(trace_id),
         span_id=bytes.fromhex(span_id or f"{next(_ids):016x}"),
@@ -158,7 +159,8 @@ def text_message(role: str, text: str) -> dict[str, Any]:
 class WireRun:
     """One run as the SDK tells it: call after call, each message described once.
 
-    `calls` send views of messages (GenAI mappings); `with_bodies` is content level full.
+    `calls` send views of messages (GenAI mappings); `with_bodies` is content level
+    full.
     """
 
     def __init__(

@@ -1,4 +1,5 @@
-"""The inspector as people run it: a real process on loopback, started and stopped by a test."""
+"""The inspector as people run it: a real process on loopback, started and stopped by a
+test."""
 
 import os
 import re

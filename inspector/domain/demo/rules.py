@@ -1,7 +1,7 @@
 """Recorded runs: how a recording is read, and moved in time so that it ends now; pure.
 
-A recording is the gzip of OTLP export requests, each behind its length as four bytes, most
-significant first. Nothing in it says when it will be shown.
+A recording is the gzip of OTLP export requests, each behind its length as four bytes,
+most significant first. Nothing in it says when it will be shown.
 """
 
 import gzip

@@ -2,7 +2,7 @@
 
 from django.db import transaction
 
-from inspector.domain.runs.views import chunks, links_load
+from inspector.domain.views.selectors import chunks, links_load
 from inspector.store.content import Message, View
 from inspector.store.runs import Call, PlanAction, Run
 from inspector.store.spans import Span, TraceState

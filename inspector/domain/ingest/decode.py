@@ -1,9 +1,10 @@
-"""Bytes of an OTLP trace export to `Span` values; pure (specification: OTLP 1.x, OTLP/HTTP).
+"""Bytes of an OTLP trace export to `Span` values; pure (specification: OTLP 1.x,
+OTLP/HTTP).
 
-Two steps, so that the receiver can refuse garbage before it answers 200 and the worker does
-the rest: `envelope_read` parses the body, `spans_read` walks it. Protobuf and JSON meet in
-one shape: ids are lower-case hexadecimal, 64-bit numbers are ints, values are plain Python.
-One bad span is refused alone and its neighbours live.
+Two steps, so that the receiver can refuse garbage before it answers 200 and the worker
+does the rest: `envelope_read` parses the body, `spans_read` walks it. Protobuf and JSON
+meet in one shape: ids are lower-case hexadecimal, 64-bit numbers are ints, values are
+plain Python. One bad span is refused alone and its neighbours live.
 """
 
 import base64
@@ -208,7 +209,7 @@ def _json_parse(body: bytes) -> Any:
     try:
         return orjson.loads(body)
     except ValueError:
-        pass  # the strict parser refuses lone surrogates and NaN, which exporters do send
+        pass  # it refuses lone surrogates and NaN, which exporters do send
     try:
         return json.loads(body)
     except RecursionError:
@@ -332,7 +333,8 @@ def _id_of(text: str, length: int, name: str) -> str:
 
 
 def _parent_of(text: str) -> str:
-    """A parent id; one that cannot be an id names no span, so the span has no parent."""
+    """A parent id; one that cannot be an id names no span, so the span has no
+    parent."""
     return text if _is_id(text, 16) else ""
 
 

@@ -1,7 +1,7 @@
 """What a dialect reads out of one span: small frozen values that the fold works on.
 
-They are kept beside the span as JSON, so a trace is folded again without its content. None
-is *not known*, never zero. `records` of the runs says what each figure means.
+They are kept beside the span as JSON, so a trace is folded again without its content.
+None is *not known*, never zero. `records` of the runs says what each figure means.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,8 @@ ULLAGE, GENAI = "ullage", "genai"
 
 
 class Stored:
-    """A frozen value that JSON keeps: lists come back as tuples, unknown names are left."""
+    """A frozen value that JSON keeps: lists come back as tuples, unknown names are
+    left."""
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Self:
@@ -119,7 +120,8 @@ class TerminusFacts(Stored):
 
 @dataclass(frozen=True, slots=True)
 class OtherFacts(Stored):
-    """Of a calibration, a tool, an HTTP request or anything else: a few words to show."""
+    """Of a calibration, a tool, an HTTP request or anything else: a few words to
+    show."""
 
     words: dict[str, Any] = field(default_factory=dict)
 
@@ -157,7 +159,8 @@ class SpanFacts:
 
 @dataclass(frozen=True, slots=True)
 class MessageFacts:
-    """A message to store under its digest; the body is None where it was not captured."""
+    """A message to store under its digest; the body is None where it was not
+    captured."""
 
     digest: str
     shape: Mapping[str, Any]  # role, kinds, tools, call_ids, result_ids, bytes

@@ -1,4 +1,5 @@
-"""The spans of one trace, in any order and number, to its runs, calls and plan actions; pure.
+"""The spans of one trace, in any order and number, to its runs, calls and plan actions;
+pure.
 
 Everything is computed anew from all spans that are there, nothing is accumulated: late,
 duplicate, out-of-order, parentless and cyclic spans are normal input (docs/wire.md 5).
@@ -19,13 +20,13 @@ from inspector.domain.ingest.facts import (
     SpanFacts,
     TerminusFacts,
 )
+from inspector.domain.ingest.figures import drift_of, fill_of, worst_drift_of
 from inspector.domain.ingest.inference import (
     ForeignCall,
     Inferred,
     Shapes,
     drops_infer,
 )
-from inspector.domain.runs.rules import drift_of, fill_of, worst_drift_of
 
 REASONS = frozenset(
     {
@@ -145,7 +146,8 @@ class Tree:
         self._run_of: dict[str, str] = {}
 
     def ancestors(self, span: TraceSpan) -> Iterator[TraceSpan]:
-        """Parent, grandparent and so on, as far as they arrived; a circle ends the walk."""
+        """Parent, grandparent and so on, as far as they arrived; a circle ends the
+        walk."""
         visited = {span.span_id}
         parent = self.spans.get(span.parent_span_id)
         while parent is not None and parent.span_id not in visited:
@@ -275,8 +277,8 @@ def _calls(
 def call_groups(tree: Tree) -> list[list[TraceSpan]]:
     """Spans that tell of one model request, the most telling first.
 
-    They are one when they have the same response id, or when one encloses the other; never
-    on model and time alone, since parallel calls are real.
+    They are one when they have the same response id, or when one encloses the other;
+    never on model and time alone, since parallel calls are real.
     """
     spans = [span for span in tree.spans.values() if span.facts.kind == CALL]
     leader: dict[str, str] = {}
@@ -318,7 +320,8 @@ def _call_facts(span: TraceSpan) -> CallFacts:
 def _numbered(
     groups: Sequence[list[TraceSpan]], taken: set[int | None]
 ) -> Iterator[tuple[int, list[TraceSpan]]]:
-    """Each call with its index: its own where it has one that is free, else the next free."""
+    """Each call with its index: its own where it has one that is free, else the next
+    free."""
     in_order = sorted(groups, key=lambda group: (group[0].start_ns, group[0].span_id))
     waiting = []
     used = set(taken)
@@ -465,7 +468,8 @@ def _reason(
     calls: Sequence[FoldedCall],
     source: str,
 ) -> str:
-    """What the run said; else its terminus; else, for foreign traces, what its end shows."""
+    """What the run said; else its terminus; else, for foreign traces, what its end
+    shows."""
     detail = end.facts.detail
     own = detail if isinstance(detail, RunFacts) else RunFacts()
     if own.reason:

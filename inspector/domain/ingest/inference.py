@@ -1,15 +1,16 @@
-"""What a foreign trace dropped, read off its views alone; pure, and labelled *inferred*.
+"""What a foreign trace dropped, read off its views alone; pure, and labelled
+*inferred*.
 
-Nothing but the messages that were sent is known there. A message that earlier calls of the
-same conversation sent and a later one does not stands outside; messages are counted in the
-units of the SDK, so that a step and its results are one.
+Nothing but the messages that were sent is known there. A message that earlier calls of
+the same conversation sent and a later one does not stands outside; messages are counted
+in the units of the SDK, so that a step and its results are one.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from inspector.domain.runs.rules import DROPPED, view_diff
+from inspector.domain.views.rules import DROPPED, view_diff
 from ullage.estimator import TokenRange
 from ullage.units import Entry, group
 

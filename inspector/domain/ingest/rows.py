@@ -1,4 +1,5 @@
-"""How facts become rows: one idempotent write for each table, inside the caller's transaction."""
+"""How facts become rows: one idempotent write for each table, inside the caller's
+transaction."""
 
 import dataclasses
 from collections.abc import Collection, Iterable, Sequence
@@ -8,7 +9,7 @@ from typing import Any
 from inspector.domain.ingest.decode import Refused, Span
 from inspector.domain.ingest.facts import MessageFacts, Reading, ViewFacts
 from inspector.domain.ingest.fold import Folded, FoldedCall, FoldedPrune, FoldedRun
-from inspector.domain.runs.views import longest_known
+from inspector.domain.views.selectors import longest_known
 from inspector.store.base import rows_write
 from inspector.store.content import Message, View
 from inspector.store.inbox import DeadLetter
@@ -75,7 +76,8 @@ def _received(span: Span, content_names: Collection[str]) -> dict[str, Any]:
 
 
 def messages_write(project_id: int, messages: Iterable[MessageFacts]) -> None:
-    """A body once captured stays; a message described again gets its body if it now came."""
+    """A body once captured stays; a message described again gets its body if it now
+    came."""
     best: dict[str, MessageFacts] = {}
     for message in messages:
         if message.body is not None or message.digest not in best:
@@ -91,8 +93,8 @@ def messages_write(project_id: int, messages: Iterable[MessageFacts]) -> None:
 def views_write(project_id: int, views: Iterable[ViewFacts]) -> None:
     """Views are proven by their digest, so the first one written is as good as any.
 
-    A view that came as a whole list (no parent) is kept as what it adds to the longest part
-    of it that is a view already.
+    A view that came as a whole list (no parent) is kept as what it adds to the longest
+    part of it that is a view already.
     """
     for view in {view.digest: view for view in views}.values():
         parent, added = view.parent, list(view.added)

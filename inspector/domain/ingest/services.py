@@ -1,7 +1,7 @@
 """Inbox to rows, rows to runs: the two steps of ingest, each one transaction.
 
-The inbox is the truth and the broker only a bell: whoever calls these, whenever and however
-often, the same rows come out.
+The inbox is the truth and the broker only a bell: whoever calls these, whenever and
+however often, the same rows come out.
 """
 
 import logging
@@ -31,7 +31,7 @@ from inspector.domain.ingest.rows import (
     traces_touch,
     views_write,
 )
-from inspector.domain.runs.views import shapes_load, views_load
+from inspector.domain.views.selectors import shapes_load, views_load
 from inspector.errors import InspectorError
 from inspector.store.inbox import Inbox
 from inspector.store.spans import Span as SpanTable
@@ -124,7 +124,8 @@ def _body_write(
 def rows_write_all(
     project_id: int, read: Iterable[tuple[Span, Reading] | Refused]
 ) -> None:
-    """Rows of what was read: spans, messages, views, dead letters; their traces are due."""
+    """Rows of what was read: spans, messages, views, dead letters; their traces are
+    due."""
     refused = [item for item in read if isinstance(item, Refused)]
     good = [item for item in read if not isinstance(item, Refused)]
     for span, reading in good:
@@ -150,7 +151,8 @@ def _body_postpone(entry: Inbox, error: Exception) -> None:
 
 # --- fold -----------------------------------------------------------------------------
 def traces_fold(*, limit: int = 200) -> int:
-    """Fold the traces that are due, each at most once a second; how many were folded."""
+    """Fold the traces that are due, each at most once a second; how many were
+    folded."""
     now_ns = time.time_ns()
     due = TraceState.objects.filter(
         ~Q(dirty=F("folded")),
@@ -162,7 +164,8 @@ def traces_fold(*, limit: int = 200) -> int:
 
 
 def trace_refold(*, project_id: int, trace_id: str, dirty: int) -> bool:
-    """Recompute one trace; False where another worker claimed it or it moved meanwhile."""
+    """Recompute one trace; False where another worker claimed it or it moved
+    meanwhile."""
     state = TraceState.objects.filter(project_id=project_id, trace_id=trace_id)
     now_ns = time.time_ns()
     stale_ns = now_ns - int(CLAIM_SECONDS * 1e9)

@@ -1,7 +1,7 @@
 """Typed readings of attribute values that anybody may have sent: total, never raising.
 
-What does not fit reads as None or as empty, so that one odd attribute costs one figure and
-not the span. Numbers may come as text ("12", "12.0"), lists as JSON text.
+What does not fit reads as None or as empty, so that one odd attribute costs one figure
+and not the span. Numbers may come as text ("12", "12.0"), lists as JSON text.
 """
 
 import math
@@ -18,7 +18,8 @@ Attributes = Mapping[str, Any]
 
 
 def text_of(attributes: Attributes, name: str, limit: int = MAX_NAME_CHARACTERS) -> str:
-    """Text of at most `limit` characters; numbers are written out, anything else is empty."""
+    """Text of at most `limit` characters; numbers are written out, anything else is
+    empty."""
     value = attributes.get(name)
     if isinstance(value, str):
         return value[:limit]
@@ -57,7 +58,8 @@ def whole_of(attributes: Attributes, name: str) -> int | None:
 
 
 def texts_of(attributes: Attributes, name: str) -> tuple[str, ...]:
-    """A list of texts, which may itself have come as JSON text; a lone text is one item."""
+    """A list of texts, which may itself have come as JSON text; a lone text is one
+    item."""
     value = attributes.get(name)
     if isinstance(value, str):
         parsed = json_of(value)
@@ -81,8 +83,11 @@ def json_of(text: str) -> Any:
         return None
 
 
-def joined_of(attributes: Attributes, name: str, key: str) -> tuple[dict[str, Any], ...]:
-    """JSON objects of a string array; one that was too long for an element is put together.
+def joined_of(
+    attributes: Attributes, name: str, key: str
+) -> tuple[dict[str, Any], ...]:
+    """JSON objects of a string array; one that was too long for an element is put
+    together.
 
     What is left of its lists follows in objects that hold `key` and list items only.
     """

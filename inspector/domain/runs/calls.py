@@ -1,4 +1,5 @@
-"""One call opened: its messages, what stands outside, and what changed since the call before."""
+"""One call opened: its messages, what stands outside, and what changed since the call
+before."""
 
 import time
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -21,7 +22,7 @@ from inspector.domain.runs.rows import (
     run_find,
     run_row,
 )
-from inspector.domain.runs.rules import (
+from inspector.domain.views.rules import (
     DROPPED,
     KEPT,
     NEW,
@@ -31,7 +32,7 @@ from inspector.domain.runs.rules import (
     unknown_head,
     view_diff,
 )
-from inspector.domain.runs.views import (
+from inspector.domain.views.selectors import (
     MAX_UNKNOWN,
     bodies_load,
     shapes_load,
@@ -179,7 +180,8 @@ def _reply(context: _Context, digest: str) -> MessageRow | None:
 
 
 def _tools(calls: Sequence[Call]) -> tuple[dict[str, Any], ...]:
-    """Shapes of the tools of the last call; they travel once and hold while the digest does."""
+    """Shapes of the tools of the last call; they travel once and hold while the digest
+    does."""
     digest = calls[-1].facts["tools_digest"]
     described = (
         call.shapes["tools"]

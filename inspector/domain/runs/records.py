@@ -1,4 +1,5 @@
-"""What selectors hand to pages and API about runs: plain frozen values, no tables, no HTML.
+"""What selectors hand to pages and API about runs: plain frozen values, no tables, no
+HTML.
 
 Units are in the names. `None` always means *not known*, never zero. Times are aware UTC
 datetimes; `…_ns` are Unix nanoseconds. Ratios: fill = prompt tokens ÷ window, drift =
@@ -14,7 +15,7 @@ from typing import Any
 class RunRow:
     """One run as the list shows it; recomputed by the fold, never accumulated."""
 
-    run_id: str  # <trace_id>-<run_span_id>, or the plain trace id where no agent span exists
+    run_id: str  # <trace_id>-<run_span_id>; plain <trace_id> where no agent span is
     trace_id: str
     run_span_id: str
     parent_run_id: str

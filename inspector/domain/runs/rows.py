@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import F, QuerySet
 
 from inspector.domain.ingest.facts import CallFacts, PruneFacts, TerminusFacts
+from inspector.domain.ingest.figures import drift_of, fill_of
 from inspector.domain.ingest.fold import TraceSpan, run_id_of
 from inspector.domain.runs.records import (
     Breakdown,
@@ -16,13 +17,14 @@ from inspector.domain.runs.records import (
     RunRow,
     Terminus,
 )
-from inspector.domain.runs.rules import drift_of, fill_of, status_of
+from inspector.domain.runs.rules import status_of
 from inspector.errors import InspectorError
 from inspector.store.runs import Call, Run
 
 
 def run_find(*, project_id: int, run_id: str) -> Run:
-    """The run of an id; of a plain trace id the run without an agent, else the outermost."""
+    """The run of an id; of a plain trace id the run without an agent, else the
+    outermost."""
     trace_id, _, run_span_id = run_id.partition("-")
     runs = Run.objects.filter(project_id=project_id, trace_id=trace_id)
     found = runs.filter(run_span_id=run_span_id).first()
@@ -42,7 +44,8 @@ def calls_of(run: Run) -> QuerySet[Call]:
 
 
 def moment(ns: int) -> datetime:
-    """Unix nanoseconds as an aware time; what no calendar holds becomes its last day."""
+    """Unix nanoseconds as an aware time; what no calendar holds becomes its last
+    day."""
     try:
         return datetime.fromtimestamp(ns / 1e9, tz=UTC)
     except (OverflowError, ValueError, OSError):

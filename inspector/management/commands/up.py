@@ -59,7 +59,7 @@ def port_check(host: str, port: int) -> None:
             probe.bind((host, port))
         except OSError as error:
             raise CommandError(
-                f"Port {port} of {host} cannot be used ({error.strerror}). Take another:"
+                f"Port {port} of {host} is not free ({error.strerror}). Take another:"
                 f" PORT={port + 1} make run, or ullage-inspector up --port {port + 1}"
             ) from error
 

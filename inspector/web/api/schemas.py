@@ -6,7 +6,8 @@ from ninja import Schema
 
 
 class ErrorFacts(Schema):
-    """What went wrong: a code for machines, words for people, the figures of the case."""
+    """What went wrong: a code for machines, words for people, the figures of the
+    case."""
 
     code: str
     message: str

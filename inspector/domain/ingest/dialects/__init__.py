@@ -1,7 +1,7 @@
 """Span attributes to facts, one module for each way of writing them down.
 
-The dialect is chosen for each span, never for a trace: several mix in one. Each module has
-`read(span) -> Reading | None`; the first that knows the span has it.
+The dialect is chosen for each span, never for a trace: several mix in one. Each module
+has `read(span) -> Reading | None`; the first that knows the span has it.
 """
 
 from inspector.domain.ingest.decode import Span

@@ -1,4 +1,5 @@
-"""What every dialect reads alike: where a span comes from, and OpenTelemetry's own figures."""
+"""What every dialect reads alike: where a span comes from, and OpenTelemetry's own
+figures."""
 
 import re
 from typing import Any

@@ -1,8 +1,10 @@
-"""Foreign GenAI messages to our normal form (docs/wire.md 3), and the shape of a message.
+"""Foreign GenAI messages to our normal form (docs/wire.md 3), and the shape of a
+message.
 
-Normal form is what makes two emitters of one conversation comparable: one message for each
-tool result, consecutive assistant messages joined, arguments parsed where they parse, null
-and empty fields dropped, `finish_reason` dropped, a system prompt given apart as message 0.
+Normal form is what makes two emitters of one conversation comparable: one message for
+each tool result, consecutive assistant messages joined, arguments parsed where they
+parse, null and empty fields dropped, `finish_reason` dropped, a system prompt given
+apart as message 0.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +34,8 @@ def normalise(sent: Iterable[Any], system: Sequence[Any] = ()) -> tuple[Message,
 
 
 def _split(message: Mapping[str, Any]) -> Iterable[Message]:
-    """One message for each tool result; the other parts stay together, after the results."""
+    """One message for each tool result; the other parts stay together, after the
+    results."""
     role = str(message.get("role") or "unknown")
     parts = _parts(_sent_parts(message))
     results = [part for part in parts if part.get("type") == "tool_call_response"]
@@ -72,7 +75,8 @@ def _part(sent: Any) -> dict[str, Any]:
 
 
 def shape_of(message: Message, body: bytes) -> dict[str, Any]:
-    """What is told of a message without its content, as `ullage.messages.shapes` does."""
+    """What is told of a message without its content, as `ullage.messages.shapes`
+    does."""
     return {
         "role": message.role,
         "kinds": list(message.kinds),
