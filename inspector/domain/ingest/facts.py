@@ -25,8 +25,14 @@ class Stored:
     """A frozen value that JSON keeps: lists come back as tuples, unknown names are
     left."""
 
+    def to_json(self) -> dict[str, Any]:
+        """Field by field, not a copy: these are values, and there are many."""
+        names = (f.name for f in fields(self))  # type: ignore[arg-type]
+        return {name: getattr(self, name) for name in names}
+
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Self:
+        """The opposite of `to_json`."""
         names = {f.name for f in fields(cls)}  # type: ignore[arg-type]
         return cls(
             **{

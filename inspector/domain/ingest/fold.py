@@ -368,6 +368,8 @@ def _call(
 def merged(told: Sequence[CallFacts]) -> CallFacts:
     """The first one's facts, its gaps filled from the others."""
     first, *others = told
+    if not others:
+        return first
     gaps = {}
     for field in fields(CallFacts):
         if getattr(first, field.name) in (None, "", 0, ()):

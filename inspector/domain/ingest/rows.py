@@ -1,7 +1,6 @@
 """How facts become rows: one idempotent write for each table, inside the caller's
 transaction."""
 
-import dataclasses
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
@@ -39,7 +38,7 @@ def spans_write(
                 span.start_ns,
                 span.end_ns or span.start_ns,
                 min(max(span.status_code, 0), 2),
-                dataclasses.asdict(reading.facts),
+                reading.facts,  # the encoder knows dataclasses
                 _received(span, content_names),
                 {n: v for n, v in span.attributes.items() if n in content_names},
             )
@@ -251,7 +250,7 @@ def _calls_write(project_id: int, trace_id: str, calls: Iterable[FoldedCall]) ->
 
 
 def _call_row(project_id: int, trace_id: str, call: FoldedCall) -> tuple[Any, ...]:
-    kept = dataclasses.asdict(call.facts)
+    kept = call.facts.to_json()
     shapes = {"messages": kept.pop("shapes"), "tools": kept.pop("tool_shapes")}
     return (
         project_id,

@@ -11,7 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 import orjson
-from django.db import DatabaseError, connection, transaction
+from django.db import (
+    DatabaseError,
+    DataError,
+    IntegrityError,
+    OperationalError,
+    connection,
+    transaction,
+)
 from django.db.models import F, Q
 
 from inspector.domain.ingest.decode import (
@@ -80,9 +87,13 @@ def body_take(*, project_id: int, inbox_id: str) -> bool:
         return False
     try:
         read = list(_read_all(entry.body, entry.encoding))
-        return _body_write(project_id, inbox_id, read)
-    except DatabaseError:
-        raise
+        try:
+            return _body_write(project_id, inbox_id, read)
+        except (DataError, IntegrityError):
+            kept = [_tried(project_id, item) for item in read]
+            return _body_write(project_id, inbox_id, kept)
+    except OperationalError:
+        raise  # the store is away; the body waits
     except Exception as error:  # a door: one body must not stop the rest
         log.exception("a body could not be worked off")
         _body_postpone(entry, error)
@@ -119,6 +130,21 @@ def _body_write(
         rows_write_all(project_id, read)
         Inbox.objects.filter(project_id=project_id, inbox_id=inbox_id).delete()
     return True
+
+
+def _tried(
+    project_id: int, item: tuple[Span, Reading] | Refused
+) -> tuple[Span, Reading] | Refused:
+    """The item, refused where the store alone does not take it."""
+    if isinstance(item, Refused):
+        return item
+    try:
+        with transaction.atomic():
+            rows_write_all(project_id, [item])
+            transaction.set_rollback(True)
+    except (DataError, IntegrityError) as error:
+        return _refuse(item[0], "span_unstorable", str(error))
+    return item
 
 
 def rows_write_all(
@@ -180,7 +206,7 @@ def trace_refold(*, project_id: int, trace_id: str, dirty: int) -> bool:
         with transaction.atomic():
             fold_write(project_id, trace_id, folded, touched_ns=touched_ns)
             state.filter(dirty=dirty).update(folded=dirty, folded_ns=now_ns)
-    except DatabaseError:
+    except OperationalError:
         raise
     except Exception:  # a door: one trace must not stop the rest
         log.exception("trace %s could not be folded", trace_id)

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from inspector.domain.ingest.decode import MAX_INT
+from inspector.domain.ingest.decode import MAX_INT, clean_text
 
 MAX_NAME_CHARACTERS = 200
 
@@ -22,7 +22,7 @@ def text_of(attributes: Attributes, name: str, limit: int = MAX_NAME_CHARACTERS)
     empty."""
     value = attributes.get(name)
     if isinstance(value, str):
-        return value[:limit]
+        return clean_text(value[:limit])  # what JSON text held was not cleaned yet
     return str(value) if isinstance(value, int | float) else ""
 
 
@@ -66,7 +66,7 @@ def texts_of(attributes: Attributes, name: str) -> tuple[str, ...]:
         value = parsed if isinstance(parsed, list) else [value]
     if not isinstance(value, list):
         return ()
-    return tuple(item for item in value if isinstance(item, str))
+    return tuple(clean_text(item) for item in value if isinstance(item, str))
 
 
 def objects_of(attributes: Attributes, name: str) -> tuple[dict[str, Any], ...]:
