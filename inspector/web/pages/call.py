@@ -20,6 +20,7 @@ from inspector.web.pages.transcript import (
     sent_items,
 )
 
+CALL_FIGURES = ("estimate_tokens", "actual_tokens", "drift_ratio")
 TAB_WORDS = {"sent": "Sent", "dropped": "Dropped", "tokens": "Tokens", "raw": "Raw"}
 
 
@@ -72,10 +73,16 @@ def call_view(
         gone=gone_entries(detail, full_digest=full_digest) if is_dropped else [],
         prune=detail.prune,
         balance=balance_of(detail.call) if tab == "tokens" else None,
-        calibration=detail.calibration or {},
+        calibration=taught_by(detail),
         tools=detail.tools,
         raw=sorted(detail.raw.items()) if tab == "raw" else [],
     )
+
+
+def taught_by(detail: CallDetail) -> dict[str, Any]:
+    """What the usage report changed, without the figures that the call has itself."""
+    facts = detail.calibration or {}
+    return {name: facts[name] for name in facts if not name.endswith(CALL_FIGURES)}
 
 
 def tabs_of(detail: CallDetail) -> tuple[Tab, ...]:
