@@ -10,12 +10,13 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 60.0
+PROGRAM = (sys.executable, "-m", "inspector.management.cli")
 
 
 def free_port() -> int:
@@ -37,17 +38,22 @@ def until(claim: Callable[[], T], what: str) -> T:
 
 
 class InspectorProcess:
-    """`ullage-inspector up` on a data folder of its own."""
+    """`ullage-inspector up` on a data folder of its own.
+
+    `program` runs the inspector's commands: this checkout's, unless another is given.
+    """
 
     def __init__(
         self,
         data_dir: Path,
         *arguments: str,
+        program: Sequence[str] = PROGRAM,
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self.data_dir = data_dir
         self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}"
+        self._program = program
         self._arguments = arguments
         self._environment = {
             **os.environ,
@@ -79,7 +85,7 @@ class InspectorProcess:
             self.kill()
 
     def _command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "inspector.management.cli", *arguments]
+        return [*self._program, *arguments]
 
     def _answers(self) -> bool:
         assert self.process is not None
@@ -106,6 +112,11 @@ class InspectorProcess:
         """The path of the printed link."""
         (path,) = re.findall(rf"{self.address}(/start/\S+)", self.output)
         return str(path)
+
+    @property
+    def link(self) -> str:
+        """The printed link."""
+        return self.address + self.start_path
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Another command on the same data."""

@@ -59,7 +59,8 @@ def read(span: Span) -> Reading | None:
 
 
 def _call(span: Span) -> Reading:
-    sent, is_cut = _content(span)
+    sent, cut = _content(span)
+    is_cut = semconv.INPUT_MESSAGES in cut or semconv.SYSTEM_INSTRUCTIONS in cut
     definitions = sent[semconv.TOOL_DEFINITIONS]
     messages = normalise(
         sent[semconv.INPUT_MESSAGES], sent[semconv.SYSTEM_INSTRUCTIONS]
@@ -82,19 +83,19 @@ def _call(span: Span) -> Reading:
     return Reading(facts_of(span, CALL, facts, source=GENAI), stored, view)
 
 
-def _content(span: Span) -> tuple[dict[str, list[Any]], bool]:
-    """Each content attribute as a list, and whether one was cut on its way."""
+def _content(span: Span) -> tuple[dict[str, list[Any]], set[str]]:
+    """Each content attribute as a list, and the names of those cut on their way."""
     found: dict[str, list[Any]] = {}
-    is_cut = False
+    cut = set()
     for name in CONTENT:
         value = span.attributes.get(name)
         if isinstance(value, str):
             try:
                 value = orjson.loads(value)
             except ValueError:
-                is_cut = True
+                cut.add(name)
         found[name] = value if isinstance(value, list) else []
-    return found, is_cut
+    return found, cut
 
 
 def _described(message: Message) -> MessageFacts:
