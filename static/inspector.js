@@ -91,7 +91,8 @@ document.addEventListener("htmx:after:swap", () => {
   wake();
   if (!shown()) return;
   for (const element of all("[data-goes-to][data-keeps-tab]")) {
-    if (element.dataset.goesTo === shown().call) element.setAttribute("aria-current", "true");
+    const { goesTo, upTo = goesTo } = element.dataset;
+    if (+goesTo <= +shown().call && +shown().call <= +upTo) element.setAttribute("aria-current", "true");
     else element.removeAttribute("aria-current");
   }
   reveal();

@@ -20,6 +20,7 @@ from inspector.templatetags.figures import (
     drift_words,
     figure,
     percent,
+    ratio,
 )
 from inspector.web.pages import wording
 from inspector.web.pages.wording import Mark, Outcome
@@ -29,7 +30,9 @@ register = template.Library()
 # C0 but tab and newline, DEL and C1; then what reorders text, is unseen, or cannot be
 # encoded (a lone surrogate out of a JSON escape).
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-INVISIBLES = re.compile(r"[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+INVISIBLES = re.compile(
+    r"[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+)
 LONG_CHARS = 160
 KNOWN_ROLES = ("system", "developer", "user", "assistant", "tool")
 CALL_TABS = {"call": "sent", "prune": "dropped", "calibrate": "tokens"}
@@ -181,15 +184,23 @@ def span_link(row: TimelineRow) -> str:
 
 
 # What a row's name or its call's page already says.
-SILENT_FACTS = {"agent", "model", "tool", "method"} | {
-    f"{figures}_tokens"
-    for figures in ("estimate", "actual", "anchor_before", "anchor_after")
+SILENT_FACTS = {
+    "agent",
+    "model",
+    "tool",
+    "method",
+    "estimate_tokens",
+    "actual_tokens",
+    "anchor_before_tokens",
+    "anchor_after_tokens",
+    "factor_before",
 }
 FACT_FORMS: dict[str, Callable[[Any], str]] = {
     "input_tokens": lambda value: f"{figure(value)} in",
     "output_tokens": lambda value: f"{figure(value)} out",
     "shortfall_tokens": lambda value: f"{figure(value)} tokens too many",
     "drift_ratio": drift_words,
+    "factor_after": lambda value: f"factor {ratio(value)}",
     "actions": lambda value: f"{figure(value)} change{'' if value == 1 else 's'}",
     "status": scalar,
     "host": visible,

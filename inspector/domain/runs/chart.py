@@ -27,6 +27,7 @@ SLOT_UNITS = 10
 MIN_SLOTS = 24
 MAX_COLUMNS = 400
 MIN_SLOT_PX = 12
+MAX_NATURAL_PX = 1280  # a long run is seen whole on a desk, and scrolls on a phone
 HEADROOM = 1.04
 MAX_OVERFLOW = 1.3
 LABEL_GAP_PX = 13.0
@@ -183,7 +184,7 @@ def fill_chart(detail: RunDetail) -> FillChart:
     )
     stop = stop_of(detail.terminus, slot=len(columns), slots=slots, scale_tokens=scale)
     return FillChart(
-        natural_width_px=slots * MIN_SLOT_PX,
+        natural_width_px=min(slots * MIN_SLOT_PX, MAX_NATURAL_PX),
         plot_height_px=PLOT_HEIGHT,
         view_width=slots * SLOT_UNITS,
         columns=columns,

@@ -35,6 +35,7 @@ class Entry:
     message: MessageRow
     preview: str
     parts: tuple[Part, ...]
+    is_note: bool
     is_cut: bool = False
 
 
@@ -67,11 +68,19 @@ class Change:
     count: int
 
 
-def entry_of(message: MessageRow, *, full_digest: str = "") -> Entry:
+def entry_of(
+    message: MessageRow, *, full_digest: str = "", is_note: bool = False
+) -> Entry:
     """A message in parts; only the one named in full is not cut to PART_CHARS."""
     limit = None if message.digest == full_digest else PART_CHARS
     parts = parts_of(message.body, limit)
-    return Entry(message, preview_of(parts), parts)
+    return Entry(message, preview_of(parts), parts, is_note)
+
+
+def is_note(detail: CallDetail, message: MessageRow) -> bool:
+    """Whether the SDK wrote it, to tell the model what was left out; it has no unit."""
+    is_told = detail.run.source == "ullage" and message.state != "not_captured"
+    return is_told and message.unit is None
 
 
 def parts_of(body: Mapping[str, Any] | None, limit: int | None) -> tuple[Part, ...]:
@@ -137,7 +146,8 @@ def sent_items(detail: CallDetail, *, full_digest: str = "") -> list[Entry | Cut
     items: list[Entry | Cut] = []
     for place, message in enumerate(detail.sent):
         items += cuts.get(place, [])
-        items.append(entry_of(message, full_digest=full_digest))
+        by_us = is_note(detail, message)
+        items.append(entry_of(message, full_digest=full_digest, is_note=by_us))
     return items + cuts.get(len(detail.sent), [])
 
 
@@ -181,7 +191,8 @@ def unplanned(detail: CallDetail) -> dict[int, list[MessageRow]]:
     altered = {m.unit for m in detail.sent if m.state == "altered"} - {None}
     gone: dict[int, list[MessageRow]] = {}
     for message in detail.left:
-        if message.digest not in told and message.unit not in altered:
+        is_explained = message.digest in told or message.unit in altered
+        if not is_explained and not is_note(detail, message):
             gone.setdefault(place_of(message.unit, detail.sent), []).append(message)
     return gone
 

@@ -204,7 +204,7 @@ class TestRun:
 
         assert "Stopped before call 3" in page
         assert "needed <b>9,100</b> tokens" in page
-        assert "the newest result alone is larger than the budget" in page
+        assert "The newest result alone is larger than the budget" in page
         assert "dropped 1 turn (−1,240 tokens): grep" in page
 
     def test_the_chart_has_a_column_for_each_call_and_only_what_is_there(

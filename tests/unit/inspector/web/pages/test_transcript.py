@@ -1,5 +1,7 @@
 """Messages of any shape become something to read, and cuts stand where turns stood."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -150,3 +152,23 @@ def test_the_diff_counts_states_in_a_fixed_order():
         Change("new", 1),
         Change("dropped", 1),
     ]
+
+
+def test_our_own_note_is_named_and_its_renewal_is_no_loss():
+    renewed = call([message("new note", None, "new")], left=[message("old note", None)])
+
+    (entry,) = sent_items(renewed)
+
+    assert entry.is_note
+    assert gone_entries(renewed) == []
+
+
+def test_a_message_of_another_instrumentation_without_a_unit_is_no_note():
+    foreign = replace(
+        call([message("a", None)], left=[message("b", None)]),
+        run=run_row(source="genai"),
+    )
+
+    cut, entry = sent_items(foreign)
+
+    assert (cut.is_planned, entry.is_note) == (False, False)
