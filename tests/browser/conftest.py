@@ -5,7 +5,7 @@ import shutil
 import pytest
 from playwright.sync_api import sync_playwright
 
-from tests.support.inspector import running_inspector
+from tests.support.process import InspectorProcess
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDE = {"width": 1440, "height": 900}
@@ -13,8 +13,9 @@ WIDE = {"width": 1440, "height": 900}
 
 @pytest.fixture(scope="session")
 def inspector(tmp_path_factory):
-    """A running inspector with its demo runs; `.link` signs in."""
-    with running_inspector(tmp_path_factory.mktemp("data"), "--demo") as process:
+    """A running inspector with its demo runs."""
+    data_dir = tmp_path_factory.mktemp("inspector") / "data"
+    with InspectorProcess(data_dir, "--demo") as process:
         yield process
 
 
@@ -46,7 +47,7 @@ def page(request, chromium, inspector, signed_in):
     """
     complaints = []
     context = chromium.new_context(
-        base_url=inspector.url,
+        base_url=inspector.address,
         storage_state=signed_in,
         viewport=WIDE,
         color_scheme=request.param,

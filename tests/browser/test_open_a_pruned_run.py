@@ -1,7 +1,6 @@
 """From the list to the text that an agent lost, by keyboard alone."""
 
 import re
-import urllib.request
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -11,7 +10,6 @@ from tests.support.otlp import WireRun, export, text_message
 from ullage import semconv
 from ullage.messages import canonical_bytes, digest_of
 
-KEY = re.compile(r"ULLAGE_API_KEY=(\S+)")
 SYSTEM = text_message("system", "You read logs.")
 TASK = text_message("user", "Why is it slow?")
 LOOK = {
@@ -53,13 +51,8 @@ def send_pruned_run(inspector, agent, trace_id):
         **BREAKDOWN,
     )
     run.end(**{semconv.AGENT_NAME: agent})
-    key = next(found[1] for line in inspector.lines if (found := KEY.search(line)))
-    request = urllib.request.Request(
-        f"{inspector.url}/v1/traces",
-        export(run.spans).SerializeToString(),
-        {"Content-Type": "application/x-protobuf", "x-api-key": key},
-    )
-    urllib.request.urlopen(request, timeout=10).close()
+    status, _ = inspector.post(export(run.spans).SerializeToString())
+    assert status == 200
 
 
 def lost_text(page):

@@ -3,14 +3,13 @@
 import pytest
 
 from tests.support.environment import REPOSITORY
-from tests.support.inspector import running_inspector
-from tests.support.pages import PlainBrowser
+from tests.support.process import InspectorProcess
 from tests.support.wheels import build_wheel, fresh_environment, run
 
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("inspector")
+    folder = tmp_path_factory.mktemp("wheels")
     wheels = [
         build_wheel(REPOSITORY / "sdk", folder / "sdk"),
         build_wheel(REPOSITORY, folder / "inspector"),
@@ -18,17 +17,11 @@ def python(tmp_path_factory):
     return fresh_environment(folder / "venv", wheels, ["ullage-inspector"])
 
 
-@pytest.fixture(scope="module")
-def inspector(python, tmp_path_factory):
-    command = python.with_name("ullage-inspector")
-    data_dir = tmp_path_factory.mktemp("data")
-    with running_inspector(data_dir, command=command) as process:
+@pytest.fixture
+def inspector(python, tmp_path):
+    program = [str(python.with_name("ullage-inspector"))]
+    with InspectorProcess(tmp_path / "data", program=program) as process:
         yield process
-
-
-@pytest.fixture(scope="module")
-def browser():
-    return PlainBrowser()
 
 
 def test_it_runs_what_was_installed(python):
@@ -36,19 +29,10 @@ def test_it_runs_what_was_installed(python):
     assert "site-packages" in run([str(python), "-c", code], cwd=python.parent)
 
 
-def test_the_link_opens_the_list_of_runs(inspector, browser):
-    address, _, page = browser.open(inspector.link)
-    assert address.removeprefix(inspector.url) == "/p/main/runs"
-    assert "<html" in page
-    assert "</html>" in page
-
-
-def test_it_serves_its_stylesheet(inspector, browser):
-    _, kind, _ = browser.open(f"{inspector.url}/static/inspector.css")
-    assert kind == "text/css"
-
-
-def test_it_stops_cleanly_when_asked(python, tmp_path):
-    command = python.with_name("ullage-inspector")
-    with running_inspector(tmp_path, command=command) as process:
-        assert process.stop() == 0
+def test_it_opens_renders_its_pages_and_stops(inspector):
+    """The printed link opens the list of runs, styled; Ctrl-C ends it cleanly."""
+    status, page = inspector.get(inspector.start_path)
+    assert status == 200
+    assert "<title>Runs" in page
+    assert inspector.get("/static/inspector.css")[0] == 200
+    assert inspector.interrupt() == 0
