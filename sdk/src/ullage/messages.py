@@ -1,8 +1,8 @@
-"""The neutral message, its canonical bytes, its digest, and the chain of a view.
+"""The neutral message and reply, canonical bytes, digests, and the chain of a view.
 
-The form is OpenTelemetry GenAI's `{role, parts, name?}`; normal form, digests and the hash
-chain follow docs/wire.md 3 and 4. Messages here are transient: they are read from a
-provider's own objects (see `ullage.dialects`), measured, hashed, and let go.
+The form is OpenTelemetry GenAI's `{role, parts, name?}`; normal form, digests and the
+hash chain follow docs/wire.md 3 and 4. Messages here are transient: they are read from
+a provider's own objects (see `ullage.dialects`), measured, hashed, and let go.
 """
 
 import hashlib
@@ -16,19 +16,27 @@ Part = Mapping[str, Any]
 
 EMPTY_VIEW = ""
 DIGEST_BYTES = 16
+MEDIA_KINDS = frozenset({"blob", "uri", "file"})
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message in normal form: one for each tool result, arguments parsed if they parse."""
+    """One message: one for each tool result, arguments as they were sent.
+
+    `to_dict` gives the normal form; `parts` keep argument *text*, because that is what
+    the provider counts.
+    """
 
     role: str
     parts: tuple[Part, ...]
     name: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The GenAI mapping; null and empty fields are left out."""
-        body: dict[str, Any] = {"role": self.role, "parts": [dict(p) for p in self.parts]}
+        """The normal form: arguments parsed if they parse, empty fields left out."""
+        body: dict[str, Any] = {
+            "role": self.role,
+            "parts": [_normal_part(part) for part in self.parts],
+        }
         if self.name:
             body["name"] = self.name
         return body
@@ -40,7 +48,7 @@ class Message:
 
     @property
     def call_ids(self) -> tuple[str, ...]:
-        """Ids of the tool calls that this message makes, in order; "" where one has none."""
+        """Ids of the tool calls that this message makes, in order; "" for none."""
         return tuple(str(p.get("id") or "") for p in self._of("tool_call"))
 
     @property
@@ -58,13 +66,65 @@ class Message:
         return tuple(p for p in self.parts if p.get("type") == kind)
 
 
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the provider counted, in tokens; None = not reported (never zero).
+
+    Attributes:
+        input_tokens: the whole prompt, cached tokens included.
+        output_tokens: the whole answer, reasoning included.
+        cache_read_tokens: part of the input that came from the provider's cache.
+        cache_write_tokens: part of the input that was written to it.
+        reasoning_tokens: part of the output that was hidden reasoning.
+    """
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A provider's answer, read: the message for the transcript, and what it cost."""
+
+    native: Any
+    message: Message
+    usage: Usage = Usage()
+    response_id: str | None = None
+    model: str | None = None
+    finish_reasons: tuple[str, ...] = ()
+
+
+def _normal_part(part: Part) -> dict[str, Any]:
+    normal = {key: value for key, value in part.items() if not _is_empty(value)}
+    if part.get("type") == "tool_call" and isinstance(part.get("arguments"), str):
+        arguments = _parsed(part["arguments"])
+        normal.pop("arguments", None)
+        if not _is_empty(arguments):
+            normal["arguments"] = arguments
+    return normal
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value in ("", [], {}, ())
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
 def well_formed(text: str) -> str:
-    """The text with every lone surrogate replaced by U+FFFD, so that it encodes as UTF-8."""
+    """The text with lone surrogates replaced by U+FFFD, so that UTF-8 takes it."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def canonical_bytes(value: Any) -> bytes:
-    """Canonical JSON: sorted keys, no spaces, no escapes, UTF-8 (standard library encoder).
+    """Canonical JSON: sorted keys, no spaces, no escapes, UTF-8 (standard library).
 
     Lone surrogates become U+FFFD. Values that JSON does not know are written as text.
     """

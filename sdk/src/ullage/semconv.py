@@ -1,4 +1,4 @@
-"""Every attribute and span name of the wire, spelled once (docs/wire.md, `ullage.wire` = 1).
+"""Every attribute and span name of the wire, spelled once (docs/wire.md, wire 1).
 
 Names under `gen_ai.`, `error.` and `deployment.` are OpenTelemetry's; the two under
 `gen_ai.context.` are Sentry's, the only shared names for window and fill; names under

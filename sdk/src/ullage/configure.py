@@ -1,0 +1,67 @@
+"""`ullage.configure`: OTLP export in one line, for who has not set OpenTelemetry up.
+
+Needs `ullage[otel]`. Order of every setting: argument, OTEL_* where OpenTelemetry's own
+exporter reads them, ULLAGE_*, default.
+"""
+
+import os
+
+from ullage.errors import ConfigurationError
+
+
+def configure(
+    *,
+    endpoint: str | None = None,
+    api_key: str | None = None,
+    service_name: str | None = None,
+    environment: str | None = None,
+    instrument_httpx: bool = True,
+) -> None:
+    """Send spans to an inspector (or any OTLP receiver), batched, in the background.
+
+    Args:
+        endpoint: base address, such as http://localhost:8000; None = ULLAGE_ENDPOINT.
+        api_key: ingest key; None = ULLAGE_API_KEY.
+        service_name: told as `service.name`; None = OTEL_SERVICE_NAME, else "ullage".
+        environment: told as `deployment.environment.name`.
+        instrument_httpx: trace the host's httpx requests, so that a call shows its
+            HTTP.
+
+    Raises:
+        ConfigurationError: `ullage[otel]` is not installed, or no endpoint is known.
+    """
+    if os.environ.get("ULLAGE_DISABLED", "").lower() in ("1", "true", "yes"):
+        return
+    address = endpoint or os.environ.get("ULLAGE_ENDPOINT")
+    if not address:
+        raise ConfigurationError(
+            "no endpoint: pass endpoint=… or set ULLAGE_ENDPOINT to your inspector"
+        )
+    try:
+        from opentelemetry import trace
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import (
+            OTLPSpanExporter,
+        )
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    except ImportError as error:
+        raise ConfigurationError(
+            "OTLP export needs the OpenTelemetry SDK: pip install 'ullage[otel]'"
+        ) from error
+    key = api_key or os.environ.get("ULLAGE_API_KEY")
+    name = service_name or os.environ.get("OTEL_SERVICE_NAME") or "ullage"
+    attributes = {"service.name": name}
+    if environment:
+        attributes["deployment.environment.name"] = environment
+    provider = TracerProvider(resource=Resource.create(attributes))
+    exporter = OTLPSpanExporter(
+        endpoint=f"{address.rstrip('/')}/v1/traces",
+        headers={"Authorization": f"Bearer {key}"} if key else None,
+    )
+    provider.add_span_processor(BatchSpanProcessor(exporter))
+    trace.set_tracer_provider(provider)
+    if instrument_httpx:
+        from opentelemetry.instrumentation.httpx import HTTPXClientInstrumentor
+
+        HTTPXClientInstrumentor().instrument(tracer_provider=provider)

@@ -1,0 +1,358 @@
+"""The pure heart of a run: sizes in, view and plan out; usage in, calibration out.
+
+A `Fitter` sees entries (sizes and ids), never text or provider objects, so the very
+same object drives a live run, a simulation and the replay of a recorded run. What it
+knows of a run is what stands here; nothing is shared between runs.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ullage.budget import Breakdown, Budget, break_down
+from ullage.calibration import Calibrated, Ledger, Surroundings
+from ullage.estimator import TokenRange
+from ullage.messages import MEDIA_KINDS, Message, Usage, canonical_bytes, digest_of
+from ullage.plan import Plan, Room, note_text
+from ullage.policies import Policy
+from ullage.units import HEAD_ROLES, Entry, Group, Unit, group, head_length
+
+Measure = Callable[[str], TokenRange]
+NOTE_FRAMING_TOKENS = 16
+_LONGEST_NOTE = note_text(
+    [
+        Unit(0, "step", ("tool",) * 99_999, (f"{i:040d}",), 0, 0, 0, False, False, ())
+        for i in range(10)
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Terminus:
+    """Why nothing fits: what may not be dropped is alone larger than the budget."""
+
+    needed_tokens: int
+    shortfall_tokens: int
+    component: str
+    hint: str
+    undroppable_units: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The outcome of one fit.
+
+    Attributes:
+        budget: how the window was shared out.
+        breakdown: where it goes; closes exactly.
+        estimate: of the view, in tokens; `upper` is the figure that decides.
+        accuracy: calibrated, conservative, or floor where a part's cost is not known.
+        view: entries that are sent, in order; our note among them.
+        note: text of the note to the model, "" where nothing stands outside.
+        plan: what this fit changed, None where it changed nothing.
+        outside_units: how many units stand outside the view.
+        outside_tokens: what they would add to the estimate.
+        unit_ids: unit of every entry's ordinal.
+        terminus: set where nothing fits; then nothing may be sent.
+    """
+
+    budget: Budget
+    breakdown: Breakdown
+    estimate: TokenRange
+    accuracy: str
+    view: tuple[Entry, ...]
+    note: str
+    plan: Plan | None
+    outside_units: int
+    outside_tokens: int
+    unit_ids: Mapping[int, int] = field(repr=False)
+    terminus: Terminus | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    entry: Entry
+    text: str
+    units: frozenset[int]
+
+
+class Fitter:
+    """The state of one run in sizes alone.
+
+    Args:
+        policy: how room is made.
+        measure: the estimate of a text, used for our own note.
+        prior_factor: calibration factor to start from, >= 1.
+        is_bounding: False only watches: nothing is dropped, nothing is refused.
+    """
+
+    def __init__(
+        self,
+        *,
+        policy: Policy,
+        measure: Measure,
+        prior_factor: float = 1.0,
+        is_bounding: bool = True,
+    ) -> None:
+        self._policy = policy
+        self._measure = measure
+        self._prior_factor = prior_factor
+        self._is_bounding = is_bounding
+        self._note_size = measure(_LONGEST_NOTE)
+        self._ledgers: dict[str, Ledger] = {}
+        self._unit_of: dict[int, int] = {}
+        self._unit_count = 0
+        self._outside: frozenset[int] = frozenset()
+        self._note: _Note | None = None
+        self._notes_made = 0
+        self._room: tuple[object, ...] | None = None
+        self._ordinals: tuple[int, ...] = ()
+        self._model = ""
+
+    def ledger(self, model: str) -> Ledger:
+        """What this run has learned about a model."""
+        if model not in self._ledgers:
+            self._ledgers[model] = Ledger(self._prior_factor)
+        return self._ledgers[model]
+
+    def fit(
+        self,
+        entries: Sequence[Entry],
+        *,
+        model: str,
+        budget: Budget,
+        around: Surroundings,
+    ) -> Fitted:
+        """Choose the view of a transcript.
+
+        Args:
+            entries: the whole transcript, oldest first.
+            model: that will really serve the call.
+            budget: of that model's window.
+            around: what is sent beside the messages.
+
+        Raises:
+            PolicyError: the policy's plan does not add up.
+        """
+        ledger = self.ledger(model)
+        self._model = model
+        self._notice_edits(entries)
+        groups = group(entries)
+        ids = self._identify(entries, groups)
+        units = self._units(entries, groups, ids, ledger)
+        plan = self._decide(units, ledger, budget, around, model)
+        outside = self._outside_after(plan)
+        note = self._note_for([unit for unit in units if unit.id in outside])
+        unit_ids = {e.ordinal: ids[e.ordinal] for e in entries}
+        view = self._view(entries, outside, unit_ids, note)
+        estimate = ledger.estimate(view, around)
+        terminus = None
+        breakdown = break_down(
+            _parts(view, around), estimate_tokens=estimate.upper, budget=budget
+        )
+        if self._is_bounding and estimate.upper > budget.tokens:
+            terminus = _terminus(breakdown, budget, units)
+        else:
+            self._commit(outside, note, budget, around, model)
+            ledger.send(view, around, estimate)
+        changed = plan if plan and (plan.actions or plan.note_delta_tokens) else None
+        return Fitted(
+            budget=budget,
+            breakdown=breakdown,
+            estimate=estimate,
+            accuracy=_accuracy(view, ledger),
+            view=view,
+            note=note.text if note else "",
+            plan=changed,
+            outside_units=len(outside),
+            outside_tokens=sum(u.tokens for u in units if u.id in outside),
+            unit_ids=unit_ids,
+            terminus=terminus,
+        )
+
+    def observe(self, usage: Usage, *, reply_digest: str | None) -> Calibrated | None:
+        """Take in what the provider reported for the last view; None: nothing moved."""
+        return self.ledger(self._model).observe(
+            usage, reply_digest=reply_digest, units=self._unit_of
+        )
+
+    def _notice_edits(self, entries: Sequence[Entry]) -> None:
+        ordinals = tuple(entry.ordinal for entry in entries)
+        if ordinals[: len(self._ordinals)] != self._ordinals:
+            for ledger in self._ledgers.values():
+                ledger.forget_measured()
+        self._ordinals = ordinals
+
+    def _identify(
+        self, entries: Sequence[Entry], groups: Sequence[Group]
+    ) -> Mapping[int, int]:
+        """Give every entry the id of its unit: the lowest that its entries had."""
+        taken: set[int] = set()
+        for found in sorted(groups, key=lambda g: g.positions[0]):
+            ordinals = [entries[position].ordinal for position in found.positions]
+            known = {self._unit_of[o] for o in ordinals if o in self._unit_of} - taken
+            unit = min(known) if known else self._unit_count
+            self._unit_count = max(self._unit_count, unit + 1)
+            taken.add(unit)
+            self._unit_of.update((ordinal, unit) for ordinal in ordinals)
+        return self._unit_of
+
+    def _units(
+        self,
+        entries: Sequence[Entry],
+        groups: Sequence[Group],
+        ids: Mapping[int, int],
+        ledger: Ledger,
+    ) -> tuple[Unit, ...]:
+        units = []
+        for found in groups:
+            members = [entries[position] for position in found.positions]
+            tools = dict.fromkeys(name for entry in members for name in entry.tools)
+            unit_id = ids[members[0].ordinal]
+            units.append(
+                Unit(
+                    id=unit_id,
+                    kind=found.kind,
+                    roles=tuple(entry.role for entry in members),
+                    tools=tuple(tools),
+                    tokens=sum(ledger.contribution(e).upper for e in members),
+                    lower_tokens=sum(e.tokens.lower for e in members),
+                    upper_tokens=sum(
+                        e.tokens.upper + e.framing_tokens for e in members
+                    ),
+                    is_pinned=found.is_pinned,
+                    is_outside=unit_id in self._outside and not found.is_pinned,
+                    digests=tuple(d for entry in members for d in entry.digests),
+                )
+            )
+        return tuple(units)
+
+    def _decide(
+        self,
+        units: Sequence[Unit],
+        ledger: Ledger,
+        budget: Budget,
+        around: Surroundings,
+        model: str,
+    ) -> Plan | None:
+        """A plan where the view no longer fits, or where what left may return."""
+        if not self._is_bounding:
+            return None
+        self._outside = frozenset(unit.id for unit in units if unit.is_outside)
+        note = self._note
+        room = Room(
+            budget_tokens=budget.tokens,
+            fixed_tokens=ledger.fixed(around).upper,
+            note_tokens=ledger.contribution(self._note_entry(-1, "")).upper,
+            note_now_tokens=ledger.contribution(note.entry).upper if note else 0,
+        )
+        now = room.fixed_tokens + room.note_now_tokens
+        now += sum(unit.tokens for unit in units if not unit.is_outside)
+        has_changed = self._room not in (None, _room_key(model, budget, around))
+        if now > budget.tokens or (has_changed and self._outside):
+            return self._policy.plan(units, room)
+        return None
+
+    def _outside_after(self, plan: Plan | None) -> frozenset[int]:
+        outside = set(self._outside)
+        for action in plan.actions if plan else ():
+            (outside.add if action.do == "drop" else outside.discard)(action.unit)
+        return frozenset(outside)
+
+    def _note_for(self, units: Sequence[Unit]) -> _Note | None:
+        ids = frozenset(unit.id for unit in units)
+        if not ids or (self._note and self._note.units == ids):
+            return self._note if ids else None
+        text = note_text(sorted(units, key=lambda unit: unit.id))
+        return _Note(self._note_entry(-1 - self._notes_made, text), text, ids)
+
+    def _note_entry(self, ordinal: int, text: str) -> Entry:
+        message = Message("user", ({"type": "text", "content": text},))
+        body = canonical_bytes(message.to_dict())
+        return Entry(
+            ordinal=ordinal,
+            role="user",
+            kinds=("text",),
+            tools=(),
+            call_ids=(),
+            result_ids=(),
+            tokens=TokenRange(0, self._note_size.upper),
+            framing_tokens=NOTE_FRAMING_TOKENS,
+            body_bytes=len(body),
+            digests=(digest_of(body),),
+        )
+
+    def _view(
+        self,
+        entries: Sequence[Entry],
+        outside: frozenset[int],
+        unit_ids: Mapping[int, int],
+        note: _Note | None,
+    ) -> tuple[Entry, ...]:
+        head = head_length(entries)
+        kept = [e for e in entries[head:] if unit_ids[e.ordinal] not in outside]
+        notes = [note.entry] if note else []
+        return (*entries[:head], *notes, *kept)
+
+    def _commit(
+        self,
+        outside: frozenset[int],
+        note: _Note | None,
+        budget: Budget,
+        around: Surroundings,
+        model: str,
+    ) -> None:
+        if note and note is not self._note:
+            self._notes_made += 1
+        self._outside, self._note = outside, note
+        self._room = _room_key(model, budget, around)
+
+
+def _room_key(model: str, budget: Budget, around: Surroundings) -> tuple[object, ...]:
+    return model, budget.window, around.tools_digest
+
+
+def _parts(view: Sequence[Entry], around: Surroundings) -> dict[str, int]:
+    parts = {"system": 0, "tools": around.tools.upper, "conversation": 0, "media": 0}
+    for entry in view:
+        if not MEDIA_KINDS.isdisjoint(entry.kinds):
+            name = "media"
+        else:
+            name = "system" if entry.role in HEAD_ROLES else "conversation"
+        parts[name] += entry.tokens.upper
+    return parts
+
+
+def _accuracy(view: Sequence[Entry], ledger: Ledger) -> str:
+    if any(entry.is_open_ended for entry in view):
+        return "floor"
+    return "conservative" if ledger.anchor_tokens is None else "calibrated"
+
+
+def _terminus(breakdown: Breakdown, budget: Budget, units: Sequence[Unit]) -> Terminus:
+    component = breakdown.dominant
+    shortfall = breakdown.estimate_tokens - budget.tokens
+    share = {**breakdown.parts, "reserve": breakdown.reserve_tokens}[component]
+    percent = round(100 * share / breakdown.window_tokens)
+    return Terminus(
+        needed_tokens=breakdown.estimate_tokens,
+        shortfall_tokens=shortfall,
+        component=component,
+        hint=f"{_HINTS[component].format(percent=percent)}; {shortfall} tokens too "
+        "many",
+        undroppable_units=tuple(sorted(u.id for u in units if u.is_pinned)),
+    )
+
+
+_HINTS = {
+    "system": "the system prompt uses {percent} % of the window: shorten it",
+    "tools": "tool schemas use {percent} % of the window: offer fewer tools or shorten "
+    "their descriptions",
+    "conversation": "turns that may not be dropped use {percent} % of the window: cap "
+    "what tools return, or use a model with a larger window",
+    "media": "images and files use {percent} % of the window: send fewer or smaller "
+    "ones",
+    "framing": "the provider's own framing uses {percent} % of the window: use a model "
+    "with a larger window",
+    "reserve": "the reserve for the answer uses {percent} % of the window: ask for "
+    "fewer output tokens",
+}
