@@ -108,6 +108,13 @@ function reveal() {
   if (!isInSight) pane.scrollTop += above - pane.clientHeight / 3;
 }
 
+/* A fragment that led elsewhere: the session ended, so the whole page goes to sign in. */
+document.addEventListener("htmx:before:response", (event) => {
+  if (!event.detail.ctx.response.raw.redirected) return;
+  event.preventDefault();
+  location.reload();
+});
+
 /* A refused fragment is shown as the whole page that explains it. */
 document.addEventListener("htmx:response:error", (event) => {
   const address = event.detail.ctx?.request?.action;

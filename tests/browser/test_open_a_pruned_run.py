@@ -128,3 +128,31 @@ def test_the_keys_are_told_and_ignored_while_typing(page):
     assert_accessible(page)
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_a_session_that_ended_leads_to_the_door_and_back(page, inspector):
+    send_pruned_run(inspector, "late-reader", "fa" * 16)
+    open_when_folded(page, f"/p/main/runs/{'fa' * 16}")
+    page.context.clear_cookies()
+
+    page.keyboard.press("2")
+
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    assert page.url.endswith(f"?next=/p/main/runs/{'fa' * 16}")
+
+
+def test_everything_can_be_read_without_javascript(
+    chromium, inspector, signed_in, page
+):
+    send_pruned_run(inspector, "plain-reader", "fb" * 16)
+    open_when_folded(page, f"/p/main/runs/{'fb' * 16}")
+    plain = chromium.new_context(
+        base_url=inspector.address, storage_state=signed_in, java_script_enabled=False
+    ).new_page()
+    plain.goto("/p/main/runs?agent=plain-reader")
+
+    plain.get_by_role("link", name="plain-reader").click()
+    plain.get_by_role("link", name="Dropped").first.click()
+
+    expect(lost_text(plain)).to_be_visible()
+    plain.context.close()
