@@ -205,14 +205,14 @@ def trace_refold(*, project_id: int, trace_id: str, dirty: int) -> bool:
         folded = fold_compute(project_id=project_id, trace_id=trace_id)
         with transaction.atomic():
             fold_write(project_id, trace_id, folded, touched_ns=touched_ns)
-            state.filter(dirty=dirty).update(folded=dirty, folded_ns=now_ns)
+            state.filter(dirty=dirty).update(folded=dirty)
     except OperationalError:
         raise
     except Exception:  # a door: one trace must not stop the rest
         log.exception("trace %s could not be folded", trace_id)
-        state.update(folded=dirty, folded_ns=now_ns)
+        state.update(folded=dirty)  # until the next span, or it would trip for ever
     finally:
-        state.update(claimed_ns=0)
+        state.update(folded_ns=now_ns, claimed_ns=0)
     return True
 
 
