@@ -94,7 +94,6 @@ class Fitter:
         is_bounding: bool = True,
     ) -> None:
         self._policy = policy
-        self._measure = measure
         self._prior_factor = prior_factor
         self._is_bounding = is_bounding
         self._note_size = measure(_LONGEST_NOTE)
