@@ -14,7 +14,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
 )
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
-from opentelemetry.proto.trace.v1.trace_pb2 import Span
+from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from ullage import semconv
 from ullage.messages import canonical_bytes, digest_of, extend_view
@@ -75,7 +75,7 @@ def span(
         attributes=attributes(named or {}),
     )
     if error is not None:
-        made.status.code = 2
+        made.status.code = Status.STATUS_CODE_ERROR
         made.status.message = error
     return made
 

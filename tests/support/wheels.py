@@ -41,7 +41,7 @@ def fresh_environment(
     return python
 
 
-def run(command: list[str], **options: object) -> str:
+def run(command: list[str], cwd: Path | None = None) -> str:
     """Run a command and return its output; where it fails, the output tells why."""
     done = subprocess.run(
         command,
@@ -49,7 +49,7 @@ def run(command: list[str], **options: object) -> str:
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
-        **options,
+        cwd=cwd,
     )
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}"
     return done.stdout

@@ -1,6 +1,7 @@
 """What the SDK writes is what the inspector reads: no hand-made spans in between."""
 
 import dataclasses
+from typing import Any
 
 import pytest
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
@@ -22,7 +23,7 @@ class Told:
     """A run of the SDK: what was sent at each call, and its id in the inspector."""
 
     run_id: str
-    views: list
+    views: list[Any]
 
 
 def step(number):

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from django.db import OperationalError
-from google.rpc.status_pb2 import Status
+from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 
 from inspector.domain.ingest import services
 from inspector.store.inbox import Inbox
