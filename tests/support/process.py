@@ -55,8 +55,14 @@ class InspectorProcess:
         self.address = f"http://127.0.0.1:{self.port}"
         self._program = program
         self._arguments = arguments
+        inherited = {
+            name: value
+            for name, value in os.environ.items()
+            if name
+            not in {"ULLAGE_INSPECTOR_DATABASE_URL", "ULLAGE_INSPECTOR_BROKER_URL"}
+        }
         self._environment = {
-            **os.environ,
+            **inherited,
             "ULLAGE_INSPECTOR_DATA_DIR": str(data_dir),
             "DJANGO_SETTINGS_MODULE": "inspector.settings",
             **(environment or {}),

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 import inspector
@@ -16,6 +15,7 @@ from inspector.domain.accounts.services import FIRST_PROJECT, key_create, key_re
 from inspector.domain.demo.rules import make_current, recording_read, trace_ids_of
 from inspector.domain.demo.selectors import traces_missing
 from inspector.domain.demo.services import demo_remove
+from inspector.management.address import address_known
 
 RECORDINGS = Path(inspector.__file__).parent / "demo"
 WAIT_SECONDS = 30
@@ -26,7 +26,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("action", choices=("load", "remove"))
-        parser.add_argument("--address", default=settings.PUBLIC_URL)
+        parser.add_argument("--address", help="where the inspector listens")
         parser.add_argument("--project", default=FIRST_PROJECT, help="its slug")
         parser.add_argument("--folder", type=Path, default=RECORDINGS)
         parser.add_argument(
@@ -46,7 +46,7 @@ class Command(BaseCommand):
         self,
         project_id: int,
         *,
-        address: str,
+        address: str | None,
         folder: Path,
         if_missing: bool,
         **options: Any,
@@ -58,11 +58,12 @@ class Command(BaseCommand):
             project_id=project_id, trace_ids=trace_ids
         ):
             return
+        base = (address or address_known()).rstrip("/")
         make_current(requests, now_ns=time.time_ns())
         key = key_create(project_id=project_id, name="demo loader", scopes=(INGEST,))
         try:
             for request in requests:
-                send(f"{address}/v1/traces", key, request.SerializeToString())
+                send(f"{base}/v1/traces", key, request.SerializeToString())
         finally:
             key_revoke(secret=key)
 

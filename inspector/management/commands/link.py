@@ -2,17 +2,18 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
 from inspector.domain.accounts.services import start_token_create
+from inspector.management.address import address_known
 
 
 class Command(BaseCommand):
     help = "Print a link that signs a browser in as the admin, once."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--address", default=settings.PUBLIC_URL)
+        parser.add_argument("--address", help="where the inspector listens")
 
-    def handle(self, *, address: str, **options: Any) -> None:
-        self.stdout.write(f"{address.rstrip('/')}/start/{start_token_create()}")
+    def handle(self, *, address: str | None, **options: Any) -> None:
+        base = (address or address_known()).rstrip("/")
+        self.stdout.write(f"{base}/start/{start_token_create()}")

@@ -20,6 +20,7 @@ from inspector.domain.accounts.services import (
     first_start,
     start_token_create,
 )
+from inspector.management.address import address_note
 
 BLOCKING_THREADS = 8
 
@@ -28,21 +29,22 @@ class Command(BaseCommand):
     help = "Start the inspector on this machine and print the link that opens it."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--host", default=settings.HOST)
-        parser.add_argument("--port", type=int, default=settings.PORT)
+        # These three are settings: `cli.main` has taken them before settings were read.
+        parser.add_argument("--host", help=f"default {settings.HOST}")
+        parser.add_argument("--port", help=f"default {settings.PORT}")
+        parser.add_argument("--data-dir", help="folder where the data is kept")
         parser.add_argument(
             "--demo", action="store_true", help="load the recorded demo runs"
         )
-        parser.add_argument(
-            "--data-dir", metavar="FOLDER", help="where the data is kept"
-        )
 
-    def handle(self, *, host: str, port: int, demo: bool, **options: Any) -> None:
+    def handle(self, *, demo: bool, **options: Any) -> None:
+        host, port = settings.HOST, settings.PORT
         port_check(host, port)
         settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
         call_command("migrate", verbosity=0)
         made = first_start()
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        address_note(address)
         self.stdout.write(words_of(address, start_token_create(), made))
         self.stdout.flush()
         connections.close_all()  # the server forks, and a connection must not be shared
@@ -57,9 +59,10 @@ def port_check(host: str, port: int) -> None:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
-        except OSError as error:
+        except (OSError, OverflowError) as error:
+            why = getattr(error, "strerror", None) or error
             raise CommandError(
-                f"Port {port} of {host} is not free ({error.strerror}). Take another:"
+                f"Port {port} of {host} is not free ({why}). Take another:"
                 f" PORT={port + 1} make run, or ullage-inspector up --port {port + 1}"
             ) from error
 

@@ -85,7 +85,7 @@ def test_the_link_opens_the_runs(data_dir):
         assert inspector.output.count("/start/") == 1
         status, page = inspector.get(inspector.start_path)
         assert (status, "<html" in page) == (200, True)
-        fresh = inspector.run("link", "--address", inspector.address).stdout.strip()
+        fresh = inspector.run("link").stdout.strip()
         assert inspector.get(fresh.removeprefix(inspector.address))[0] == 200
         assert inspector.interrupt() == 0
     assert "Traceback" not in inspector.output
@@ -123,7 +123,7 @@ def test_demo_runs_come_through_the_receiver_and_go_again(data_dir, tmp_path):
     with InspectorProcess(data_dir) as inspector:
         inspector.post(own_body)
         arrival(inspector, own)
-        load = ("demo", "load", "--folder", str(folder), "--address", inspector.address)
+        load = ("demo", "load", "--folder", str(folder))
         assert inspector.run(*load).returncode == 0
         until(lambda: count(data_dir, "run") == 4, "the demo runs")
         until(lambda: count(data_dir, "call") == 8, "their calls")
