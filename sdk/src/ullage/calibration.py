@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ullage.estimator import HIDDEN_TOKENS, HIDDEN_TOKENS_WITH_TOOLS, TokenRange
+from ullage.estimator import HIDDEN_TOKENS, NOTHING, TokenRange
 from ullage.messages import Usage
 from ullage.units import Entry
 
@@ -37,16 +37,13 @@ class Surroundings:
         tools_digest: of all definitions as dispatched, "" where there are none.
         tools: estimate of their JSON.
         settings: fingerprint of output format and reasoning level, "" for the defaults.
+        hidden_tokens: what the provider may add on its own, at most.
     """
 
     tools_digest: str = ""
-    tools: TokenRange = TokenRange(0, 0)
+    tools: TokenRange = NOTHING
     settings: str = ""
-
-    @property
-    def hidden_tokens(self) -> int:
-        """What a provider may add on its own, at most."""
-        return HIDDEN_TOKENS_WITH_TOOLS if self.tools_digest else HIDDEN_TOKENS
+    hidden_tokens: int = HIDDEN_TOKENS
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,13 @@ from ullage.errors import (
     PolicyError,
     UllageError,
 )
-from ullage.estimator import NOTHING, TokenRange, measure_tool, table_for
+from ullage.estimator import (
+    NOTHING,
+    TokenRange,
+    hidden_tokens,
+    measure_tool,
+    table_for,
+)
 from ullage.fitting import Fitted, Fitter
 from ullage.messages import Reply, Usage, canonical_bytes, digest_of
 from ullage.pairing import Defect, added_defects, check
@@ -321,7 +327,8 @@ class Run:
             settings = digest_of(canonical_bytes(response_format))
             size = measure_tool({"response_format": response_format}, self._table)
         digest, tool_tokens = sizes
-        return Surroundings(digest, tool_tokens + size, settings)
+        hidden = hidden_tokens(self._table, has_tools=bool(digest))
+        return Surroundings(digest, tool_tokens + size, settings, hidden)
 
     def _start(
         self,
