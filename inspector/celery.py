@@ -1,9 +1,12 @@
 """The Celery application: every profile's tasks, and the beat of the team profile."""
 
 import os
+from typing import Any
 
 from celery import Celery
+from celery.signals import task_prerun
 from django.conf import settings
+from django.db import close_old_connections
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inspector.settings")
 
@@ -30,3 +33,11 @@ app.conf.update(
     imports=("inspector.tasks.ingest",),
 )
 app.set_default()
+
+
+def connection_renew(**sent: Any) -> None:
+    """A worker lives for weeks: a connection that the database has closed is let go."""
+    close_old_connections()
+
+
+task_prerun.connect(connection_renew)

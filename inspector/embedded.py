@@ -18,37 +18,27 @@ from inspector.wsgi import application
 
 log = logging.getLogger(__name__)
 
-STOP_SECONDS = 10.0
-
 
 class Embedded:
-    """The threads beside the web server, started and stopped together."""
+    """The two threads beside the web server.
+
+    They end with the main thread: the scheduler waits for it, then asks the worker to
+    stop after the task at hand, and the interpreter waits for both.
+    """
 
     def __init__(self) -> None:
-        self._stopping = threading.Event()
         self._worker: Any = app.WorkController(
             pool_cls="solo",
             without_heartbeat=True,
             without_mingle=True,
             without_gossip=True,
         )
-        self._threads = [
-            threading.Thread(target=self._work, name="celery-worker", daemon=True),
-            threading.Thread(target=self._schedule, name="scheduler", daemon=True),
-        ]
 
     def start(self) -> None:
         """Free what a killed process had claimed, then begin."""
         claims_release()
-        for thread in self._threads:
-            thread.start()
-
-    def stop(self) -> None:
-        """End after the task at hand."""
-        self._stopping.set()
-        self._worker.stop()
-        for thread in self._threads:
-            thread.join(STOP_SECONDS)
+        for work in (self._work, self._schedule):
+            threading.Thread(target=work, name=work.__name__.strip("_")).start()
 
     def _work(self) -> None:
         try:
@@ -57,9 +47,11 @@ class Embedded:
             log.exception("the embedded worker ended")
 
     def _schedule(self) -> None:
-        while not self._stopping.is_set():
+        main = threading.main_thread()
+        while main.is_alive():
             ingest_sweep.delay()
-            self._stopping.wait(SWEEP_SECONDS)
+            main.join(SWEEP_SECONDS)
+        self._worker.stop()
 
 
 def application_start() -> Any:
