@@ -9,7 +9,7 @@ TREE := inspector sdk tests manage.py
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check browser bench demo format clean
+.PHONY: help run test check browser bench coverage demo format clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,10 @@ browser: $(DEV)  ## walk through the pages in Chromium
 
 bench: $(DEV)  ## measure the numbers in docs/benchmarks.md
 	@$(BIN)/pytest tests/bench -s $(ARGS)
+
+coverage: $(DEV)  ## run the tests and show the lines that they do not reach
+	@$(BIN)/coverage run -m pytest $(ARGS)
+	@$(BIN)/coverage report
 
 demo: $(DEV)  ## record the demo runs again, through the tool loop and the stand-in server
 	@$(BIN)/python -m tests.support.demo
