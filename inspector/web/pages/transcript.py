@@ -238,5 +238,5 @@ def changes_of(detail: CallDetail) -> list[Change]:
     """The diff with the call before, as counts; states that do not occur are absent."""
     counts = Counter(m.state for m in detail.sent)
     changes = [Change(state, counts[state]) for state in STATES if counts[state]]
-    left = len(detail.left)
+    left = sum(not is_note(detail, message) for message in detail.left)
     return [*changes, Change("dropped", left)] if left else changes

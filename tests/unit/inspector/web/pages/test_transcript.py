@@ -161,6 +161,7 @@ def test_our_own_note_is_named_and_its_renewal_is_no_loss():
 
     assert entry.is_note
     assert gone_entries(renewed) == []
+    assert changes_of(renewed) == [Change("new", 1)]
 
 
 def test_a_message_of_another_instrumentation_without_a_unit_is_no_note():
