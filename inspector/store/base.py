@@ -94,6 +94,9 @@ def rows_write(
     ]
     if not prepared:
         return
+    # Two workers that write the same rows do it in one order: no deadlock.
+    key = [place for place, name in enumerate(fields) if is_key(model, name)]
+    prepared.sort(key=lambda row: [row[place] for place in key])
     with connection.cursor() as cursor:
         cursor.executemany(
             upsert_sql(model, fields, on_conflict, expressions or {}), prepared
@@ -123,6 +126,11 @@ def upsert_sql(
         f"INSERT INTO {table} AS t ({columns}) VALUES ({places})"
         f" ON CONFLICT ({', '.join(map(quote, key))}) DO {action}"
     )
+
+
+def is_key(model: type[models.Model], name: str) -> bool:
+    """Whether a field is part of the primary key."""
+    return model._meta.get_field(name) in model._meta.pk_fields
 
 
 def column_of(model: type[models.Model], name: str) -> str:

@@ -95,7 +95,8 @@ def views_write(project_id: int, views: Iterable[ViewFacts]) -> None:
     A view that came as a whole list (no parent) is kept as what it adds to the longest
     part of it that is a view already.
     """
-    for view in {view.digest: view for view in views}.values():
+    by_length = sorted(views, key=lambda view: (view.length, view.digest))
+    for view in {view.digest: view for view in by_length}.values():
         parent, added = view.parent, list(view.added)
         if not parent:
             parent, added = longest_known(project_id, added)
