@@ -41,9 +41,12 @@ CALLED_BY_NAME = [
     # for users of the SDK, and for no one here
     "is_retryable",
     "strict_telemetry",
-    # for tests/: the recorder of the demo, and the bound that tables are held to
+    # for tests/ so far: the bound that tables are held to, the recorder of the demo, the
+    # replay of a recorded run
     "bound_tokens",
+    "recorded_calls",
     "recording_write",
+    "replay",
 ]
 
 TEMPLATE_CODE = re.compile(r"\{[{%](.*?)[%}]\}", re.DOTALL)
