@@ -41,8 +41,8 @@ CALLED_BY_NAME = [
     # for users of the SDK, and for no one here
     "is_retryable",
     "strict_telemetry",
-    # for tests/ so far: the bound that tables are held to, the recorder of the demo, the
-    # replay of a recorded run
+    # for tests/ so far: the bound that tables are held to, the recorder of the demo,
+    # the replay of a recorded run
     "bound_tokens",
     "recorded_calls",
     "recording_write",
