@@ -7,8 +7,8 @@ alone.
 - Nothing reported yet: every entry contributes its upper figure, and the fixed part is
   the tools and the provider's hidden cost.
 - Anchored: entries that the anchor covers contribute what their leaving would free
-  (exact where they were measured one by one, else their lower figure), the rest of the
-  anchor is fixed, and only new entries contribute an upper figure, times the factor f.
+  at least (known well where two reports measured them), the rest of the anchor is
+  fixed, and only new entries contribute an upper figure, times the factor f.
 
 Source: docs/decisions/0004-anchor-and-delta.md.
 """
@@ -76,7 +76,7 @@ class Ledger:
     def __init__(self, prior_factor: float = 1.0) -> None:
         self.anchor_tokens: int | None = None
         self._covered: dict[int, Entry] = {}
-        self._exact_tokens: dict[int, int] = {}
+        self._measured: dict[int, TokenRange] = {}
         self._reply_tokens: dict[str, TokenRange] = {}
         self._samples: deque[float] = deque([max(1.0, prior_factor)], maxlen=SAMPLES)
         self._surroundings = Surroundings()
@@ -127,7 +127,7 @@ class Ledger:
 
     def forget_measured(self) -> None:
         """Drop what was measured one by one: the caller edited the transcript."""
-        self._exact_tokens.clear()
+        self._measured.clear()
 
     def observe(
         self, usage: Usage, *, reply_digest: str | None, units: Mapping[int, int]
@@ -172,11 +172,8 @@ class Ledger:
 
     def _share(self, entry: Entry) -> TokenRange:
         """What a covered entry's leaving frees: at least, and at most."""
-        exact = self._exact_tokens.get(entry.ordinal)
-        if exact is not None:
-            return TokenRange(exact, exact)
-        priced = self._priced(entry)
-        return TokenRange(min(priced.lower, priced.upper), priced.upper)
+        measured = self._measured.get(entry.ordinal)
+        return self._priced(entry) if measured is None else measured
 
     def _priced(self, entry: Entry) -> TokenRange:
         """The price of an entry not measured: as an answer, else by the table."""
@@ -193,24 +190,31 @@ class Ledger:
         actual: int,
         units: Mapping[int, int],
     ) -> None:
-        """Read the cost of what was new off two reports; skip what is not certain."""
+        """Read the cost of what is new off two reports.
+
+        What left and what our note costs may be known as a range only; then so is what
+        is new. The range of a unit stands with its first new entry.
+        """
         if self.anchor_tokens is None or around != self._surroundings:
             return
         present = {entry.ordinal for entry in view}
         gone = [e for e in self._covered.values() if e.ordinal not in present]
         new = [entry for entry in view if entry.ordinal not in self._covered]
-        if any(e.ordinal >= 0 and e.ordinal not in self._exact_tokens for e in gone):
-            return
-        delta = actual - self.anchor_tokens + sum(self._share(e).lower for e in gone)
-        notes = [entry for entry in new if entry.ordinal < 0]
-        measured = [entry for entry in new if entry.ordinal >= 0]
-        cost = delta - sum(self._priced(note).upper for note in notes)
-        if not notes and not any(entry.ordinal < 0 for entry in gone):
-            self._sample(measured, delta)
-        if cost > 0 and len({units.get(e.ordinal) for e in measured}) == 1:
-            first, *others = measured
-            self._exact_tokens[first.ordinal] = cost
-            self._exact_tokens.update((entry.ordinal, 0) for entry in others)
+        growth = actual - self.anchor_tokens
+        freed = _total(self._share(entry) for entry in gone)
+        notes = _total(self._priced(entry) for entry in new if entry.ordinal < 0)
+        cost = TokenRange(
+            growth + freed.lower - notes.upper, growth + freed.upper - notes.lower
+        )
+        fresh = [entry for entry in new if entry.ordinal >= 0]
+        if cost.lower == cost.upper:
+            self._sample(fresh, cost.upper)
+        if cost.lower > 0 and len({units.get(e.ordinal) for e in fresh}) == 1:
+            first, *others = fresh
+            self._measured[first.ordinal] = _narrowed(
+                cost, _total(self._priced(entry) for entry in fresh)
+            )
+            self._measured.update((entry.ordinal, NOTHING) for entry in others)
 
     def _sample(self, measured: Sequence[Entry], delta: int) -> None:
         """One ratio actual / raw estimate over the new entries that are no answers."""
@@ -223,3 +227,14 @@ class Ledger:
                 actual -= reply.upper - REPLY_FRAMING_TOKENS
         if raw > SAMPLE_MIN_TOKENS:
             self._samples.append((delta + actual) / raw)
+
+
+def _total(sizes: Iterable[TokenRange]) -> TokenRange:
+    return sum(sizes, NOTHING)
+
+
+def _narrowed(measured: TokenRange, estimated: TokenRange) -> TokenRange:
+    """What two ranges agree on; the measured one where they disagree."""
+    lower = max(measured.lower, estimated.lower)
+    upper = min(measured.upper, estimated.upper)
+    return TokenRange(lower, upper) if lower <= upper else measured

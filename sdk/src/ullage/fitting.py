@@ -18,6 +18,7 @@ from ullage.units import HEAD_ROLES, Entry, Group, Unit, group, head_length
 
 Measure = Callable[[str], TokenRange]
 NOTE_FRAMING_TOKENS = 16
+_NO_ORDINAL = -(1 << 62)
 _LONGEST_NOTE = note_text(
     [
         Unit(0, "step", ("tool",) * 99_999, (f"{i:040d}",), 0, 0, 0, False, False, ())
@@ -96,7 +97,8 @@ class Fitter:
         self._policy = policy
         self._prior_factor = prior_factor
         self._is_bounding = is_bounding
-        self._note_size = measure(_LONGEST_NOTE)
+        self._measure = measure
+        self._longest_note = self._note_entry(_NO_ORDINAL, _LONGEST_NOTE)
         self._ledgers: dict[str, Ledger] = {}
         self._unit_of: dict[int, int] = {}
         self._unit_count = 0
@@ -241,7 +243,7 @@ class Fitter:
         room = Room(
             budget_tokens=budget.tokens,
             fixed_tokens=ledger.fixed(around).upper,
-            note_tokens=ledger.contribution(self._note_entry(-1, "")).upper,
+            note_tokens=ledger.contribution(self._longest_note).upper,
             note_now_tokens=ledger.contribution(note.entry).upper if note else 0,
         )
         now = room.fixed_tokens + room.note_now_tokens
@@ -265,6 +267,7 @@ class Fitter:
         return _Note(self._note_entry(-1 - self._notes_made, text), text, ids)
 
     def _note_entry(self, ordinal: int, text: str) -> Entry:
+        size = self._measure(text)
         message = Message("user", ({"type": "text", "content": text},))
         body = canonical_bytes(message.to_dict())
         return Entry(
@@ -274,7 +277,7 @@ class Fitter:
             tools=(),
             call_ids=(),
             result_ids=(),
-            tokens=TokenRange(0, self._note_size.upper),
+            tokens=size,
             framing_tokens=NOTE_FRAMING_TOKENS,
             body_bytes=len(body),
             digests=(digest_of(body),),
