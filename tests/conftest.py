@@ -35,12 +35,6 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.shared_data)
 
 
-def pytest_runtest_setup(item):
-    on_postgres = os.environ.get("ULLAGE_TEST_DATABASE_URL", "").startswith("postgres")
-    if item.get_closest_marker("postgres") and not on_postgres:
-        pytest.skip("holds on PostgreSQL alone: set ULLAGE_TEST_DATABASE_URL")
-
-
 def pytest_terminal_summary(terminalreporter, config):
     absent = {name: var for name, var in SERVICES.items() if not os.environ.get(var)}
     is_whole_run = config.args == config.getini("testpaths")
