@@ -5,9 +5,10 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
+from inspector.domain.ingest.calls import FoldedCall
 from inspector.domain.ingest.decode import Refused, Span
 from inspector.domain.ingest.facts import MessageFacts, Reading, ViewFacts
-from inspector.domain.ingest.fold import Folded, FoldedCall, FoldedPrune, FoldedRun
+from inspector.domain.ingest.fold import Folded, FoldedPrune, FoldedRun
 from inspector.domain.views.selectors import longest_known
 from inspector.store.base import rows_write
 from inspector.store.content import Message, View

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from inspector.domain.ingest.fold import run_id_of
+from inspector.domain.ingest.tree import run_id_of
 from inspector.errors import InspectorError
 from inspector.store.inbox import DeadLetter, Inbox
 from inspector.store.runs import Run

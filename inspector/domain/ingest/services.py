@@ -29,7 +29,7 @@ from inspector.domain.ingest.decode import (
 )
 from inspector.domain.ingest.dialects import CONTENT_ATTRIBUTES, span_read
 from inspector.domain.ingest.facts import Reading, SpanFacts
-from inspector.domain.ingest.fold import Folded, TraceSpan, trace_fold
+from inspector.domain.ingest.fold import Folded, trace_fold
 from inspector.domain.ingest.rows import (
     fold_write,
     letters_write,
@@ -38,6 +38,7 @@ from inspector.domain.ingest.rows import (
     traces_touch,
     views_write,
 )
+from inspector.domain.ingest.tree import TraceSpan
 from inspector.domain.views.selectors import shapes_load, views_load
 from inspector.errors import InspectorError
 from inspector.store.inbox import Inbox

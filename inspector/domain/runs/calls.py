@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from inspector.domain.ingest.facts import CALIBRATE, ULLAGE, OtherFacts, SpanFacts
-from inspector.domain.ingest.fold import TraceSpan, run_id_of
 from inspector.domain.ingest.inference import ForeignCall, drops_infer, identities_of
+from inspector.domain.ingest.tree import TraceSpan, run_id_of
 from inspector.domain.runs.records import (
     CallDetail,
     DroppedUnit,

@@ -8,7 +8,7 @@ from django.db.models import F, QuerySet
 
 from inspector.domain.ingest.facts import CallFacts, PruneFacts, TerminusFacts
 from inspector.domain.ingest.figures import drift_of, fill_of
-from inspector.domain.ingest.fold import TraceSpan, run_id_of
+from inspector.domain.ingest.tree import TraceSpan, run_id_of
 from inspector.domain.runs.records import (
     Breakdown,
     CallRow,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.db.models import Max, Q
 
 from inspector.domain.ingest.facts import SpanFacts
-from inspector.domain.ingest.fold import TraceSpan, Tree
+from inspector.domain.ingest.tree import TraceSpan, Tree
 from inspector.domain.runs.calls import call_get
 from inspector.domain.runs.records import RunDetail, RunRow
 from inspector.domain.runs.rows import (
@@ -20,7 +20,7 @@ from inspector.domain.runs.rows import (
     terminus_of,
 )
 from inspector.domain.runs.rules import LOST_AFTER_SECONDS
-from inspector.domain.runs.tree import SpanLine, spans_in_order
+from inspector.domain.runs.spans import SpanLine, spans_in_order
 from inspector.errors import InspectorError
 from inspector.store.runs import Run
 from inspector.store.spans import Span

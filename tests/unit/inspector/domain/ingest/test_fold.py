@@ -21,7 +21,8 @@ from inspector.domain.ingest.facts import (
     SpanFacts,
     TerminusFacts,
 )
-from inspector.domain.ingest.fold import TraceSpan, Tree, trace_fold
+from inspector.domain.ingest.fold import trace_fold
+from inspector.domain.ingest.tree import TraceSpan, Tree
 
 TRACE_ID = "ab" * 16
 DETAILS = {RUN: RunFacts, CALL: CallFacts, PRUNE: PruneFacts, TERMINUS: TerminusFacts}

@@ -13,7 +13,7 @@ from inspector.domain.ingest.facts import (
     SpanFacts,
     TerminusFacts,
 )
-from inspector.domain.ingest.fold import TraceSpan, Tree
+from inspector.domain.ingest.tree import TraceSpan, Tree
 from inspector.domain.runs.records import SpanRow
 
 
