@@ -118,6 +118,7 @@ def serve(host: str, port: int, *, demo_address: str | None) -> None:
                 subprocess.Popen(
                     [*command, "--if-missing", "--address", demo_address],
                     env=environment,
+                    start_new_session=True,  # Ctrl-C is for the server, which ends it
                 )
             )
 
