@@ -1,5 +1,4 @@
-"""What can be wrong with the settings, each with an id and a hint that says what to
-do."""
+"""What can be wrong with the settings, each with a hint that says what to do."""
 
 import os
 from collections.abc import Sequence

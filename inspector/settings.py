@@ -17,8 +17,7 @@ PREFIX = "ULLAGE_INSPECTOR_"
 
 
 def env_text(name: str, default: str = "") -> str:
-    """The value of ULLAGE_INSPECTOR_<name>, or what the file
-    ULLAGE_INSPECTOR_<name>_FILE holds."""
+    """What the environment says of a setting, or what the file <setting>_FILE holds."""
     file = os.environ.get(f"{PREFIX}{name}_FILE")
     if file:
         return Path(file).read_text().strip()
@@ -69,8 +68,7 @@ DATA_DIR = Path(
 
 
 def secret_key() -> str:
-    """The given key, or one that is made once and kept in the data folder, for its
-    owner only."""
+    """The given key, or one made once and kept in the data folder, private."""
     if given := env_text("SECRET_KEY"):
         return given
     file = DATA_DIR / "secret_key"

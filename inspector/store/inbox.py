@@ -19,8 +19,7 @@ class Inbox(ProjectTable):
 
 
 class DeadLetter(ProjectTable):
-    """A span, message or body that could not be taken in, with the reason and the
-    payload."""
+    """What could not be taken in, with the reason and the payload."""
 
     pk = models.CompositePrimaryKey("project_id", "letter_id")
     letter_id = hex_field(

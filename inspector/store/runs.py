@@ -1,5 +1,4 @@
-"""Runs, their calls and what prunes did: written by the fold alone, recomputed
-whole."""
+"""Runs, their calls and what prunes did: the fold alone writes them, and whole."""
 
 from django.db import models
 
@@ -7,8 +6,7 @@ from inspector.store.base import PackedField, ProjectTable, hex_field
 
 
 class Run(ProjectTable):
-    """One agent invocation; `run_span_id` is "" where no agent span encloses the
-    calls."""
+    """One agent invocation; `run_span_id` is "" where no agent span encloses it."""
 
     pk = models.CompositePrimaryKey("project_id", "trace_id", "run_span_id")
     trace_id = hex_field(32)
@@ -46,8 +44,7 @@ class Run(ProjectTable):
 
 
 class Call(ProjectTable):
-    """One model request of a run; the columns are what is searched, `facts` holds
-    all."""
+    """One model request of a run; columns are for searching, `facts` holds all."""
 
     pk = models.CompositePrimaryKey("project_id", "trace_id", "span_id")
     trace_id = hex_field(32)

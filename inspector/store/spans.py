@@ -1,5 +1,4 @@
-"""Spans as they came, what the dialect read from them, and which traces wait for the
-fold."""
+"""Spans as they came, what was read from them, and which traces wait for the fold."""
 
 from django.db import models
 
@@ -30,8 +29,7 @@ class Span(ProjectTable):
 
 
 class TraceState(ProjectTable):
-    """Which state of a trace the fold has seen: it is due while `folded` is behind
-    `dirty`."""
+    """What the fold has seen of a trace: it is due while `folded` is behind `dirty`."""
 
     pk = models.CompositePrimaryKey("project_id", "trace_id")
     trace_id = hex_field(32)

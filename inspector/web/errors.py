@@ -65,8 +65,7 @@ def error_json(error: InspectorError) -> HttpResponse:
 
 
 def error_page(request: HttpRequest, error: InspectorError) -> HttpResponse:
-    """The answer of a page: signing in where that helps, else a page that says what to
-    do."""
+    """A page's answer: signing in where that helps, else words on what to do."""
     if error.code == "sign_in_needed":
         return redirect(f"{reverse('sign-in')}?next={request.get_full_path()}")
     context = {"error": error, "status": status_of(error)}

@@ -1,5 +1,4 @@
-"""POST /v1/traces: OTLP over HTTP, protobuf and JSON (specification: OTLP 1.x,
-OTLP/HTTP).
+"""POST /v1/traces: protobuf and JSON (specification: OTLP 1.x, OTLP/HTTP).
 
 Bounds, decoding and the key are checked, the body is committed to the inbox, then 200
 is said. Errors are a `google.rpc.Status` in the request's own encoding. Nothing here

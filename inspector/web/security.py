@@ -1,5 +1,4 @@
-"""Headers that every answer bears: content comes from here alone, nothing runs
-inline."""
+"""Headers that every answer bears: content from here alone, nothing runs inline."""
 
 from collections.abc import Callable
 

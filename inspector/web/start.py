@@ -15,8 +15,7 @@ from inspector.web.access import signed_in
 @never_cache
 @require_safe
 def start(request: HttpRequest, token: str) -> HttpResponse:
-    """Sign the browser in by the link; one that is signed in goes on, used link or
-    not."""
+    """Sign the browser in, once; one that is signed in goes on in any case."""
     if not request.user.is_authenticated:
         login(request, start_token_use(token=token))
     return home(request)

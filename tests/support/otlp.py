@@ -61,8 +61,7 @@ def span(
     end_s: float | None = None,
     error: str | None = None,
 ) -> Span:
-    """A span that starts `start_s` seconds after the fixed beginning and lasts one
-    second."""
+    """A span that starts `start_s` seconds after the beginning and lasts one second."""
     made = Span(
         trace_id=bytes.fromhex(trace_id),
         span_id=bytes.fromhex(span_id or f"{next(_ids):016x}"),

@@ -1,5 +1,4 @@
-"""The inspector as people run it: a real process on loopback, started and stopped by a
-test."""
+"""The inspector as people run it: a real process on loopback."""
 
 import os
 import re

@@ -31,8 +31,7 @@ class FirstStart:
 
 @transaction.atomic
 def first_start() -> FirstStart | None:
-    """Make the admin, the first project and its ingest key; None where they are
-    there."""
+    """Make the admin, the first project and its ingest key; None if they are there."""
     if User.objects.exists():
         return None
     user = User(username=ADMIN_NAME, is_staff=True, is_superuser=True)

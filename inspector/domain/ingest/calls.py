@@ -91,8 +91,7 @@ def _telling(span: TraceSpan) -> tuple[bool, bool, int]:
 def _numbered(
     groups: Sequence[list[TraceSpan]], taken: set[int | None]
 ) -> Iterator[tuple[int, list[TraceSpan]]]:
-    """Each call with its index: its own where it has one that is free, else the next
-    free."""
+    """Each call with its index: its own where that is free, else the next free one."""
     in_order = sorted(groups, key=lambda group: (group[0].start_ns, group[0].span_id))
     waiting = []
     used = set(taken)

@@ -1,5 +1,4 @@
-"""Bytes of an OTLP trace export to `Span` values; pure (specification: OTLP 1.x,
-OTLP/HTTP).
+"""Bytes of an OTLP trace export to `Span` values; pure (OTLP 1.x, OTLP/HTTP).
 
 Two steps, so that the receiver can refuse garbage before it answers 200 and the worker
 does the rest: `envelope_read` parses the body, `spans_read` walks it. Protobuf and JSON
@@ -333,8 +332,7 @@ def _id_of(text: str, length: int, name: str) -> str:
 
 
 def _parent_of(text: str) -> str:
-    """A parent id; one that cannot be an id names no span, so the span has no
-    parent."""
+    """A parent id; what cannot be an id names no span and is no parent."""
     return text if _is_id(text, 16) else ""
 
 

@@ -22,8 +22,7 @@ ULLAGE, GENAI = "ullage", "genai"
 
 
 class Stored:
-    """A frozen value that JSON keeps: lists come back as tuples, unknown names are
-    left."""
+    """A value that JSON keeps: lists come back as tuples, unknown names are left."""
 
     def to_json(self) -> dict[str, Any]:
         """Field by field, not a copy: these are values, and there are many."""
@@ -126,8 +125,7 @@ class TerminusFacts(Stored):
 
 @dataclass(frozen=True, slots=True)
 class OtherFacts(Stored):
-    """Of a calibration, a tool, an HTTP request or anything else: a few words to
-    show."""
+    """Of a calibration, a tool, an HTTP request or another span: words to show."""
 
     words: dict[str, Any] = field(default_factory=dict)
 
@@ -165,8 +163,7 @@ class SpanFacts:
 
 @dataclass(frozen=True, slots=True)
 class MessageFacts:
-    """A message to store under its digest; the body is None where it was not
-    captured."""
+    """A message to store under its digest; body None = not captured."""
 
     digest: str
     shape: Mapping[str, Any]  # role, kinds, tools, call_ids, result_ids, bytes

@@ -244,8 +244,7 @@ def _reason(
     calls: Sequence[FoldedCall],
     source: str,
 ) -> str:
-    """What the run said; else its terminus; else, for foreign traces, what its end
-    shows."""
+    """What the run said, else its terminus, else what a foreign end shows."""
     detail = end.facts.detail
     own = detail if isinstance(detail, RunFacts) else RunFacts()
     if own.reason:

@@ -1,5 +1,4 @@
-"""How facts become rows: one idempotent write for each table, inside the caller's
-transaction."""
+"""How facts become rows: one idempotent write a table, in the caller's transaction."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
@@ -76,8 +75,7 @@ def _received(span: Span, content_names: Collection[str]) -> dict[str, Any]:
 
 
 def messages_write(project_id: int, messages: Iterable[MessageFacts]) -> None:
-    """A body once captured stays; a message described again gets its body if it now
-    came."""
+    """A body once captured stays; one that comes later is added."""
     best: dict[str, MessageFacts] = {}
     for message in messages:
         if message.body is not None or message.digest not in best:

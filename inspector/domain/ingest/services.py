@@ -151,8 +151,7 @@ def _tried(
 def rows_write_all(
     project_id: int, read: Iterable[tuple[Span, Reading] | Refused]
 ) -> None:
-    """Rows of what was read: spans, messages, views, dead letters; their traces are
-    due."""
+    """Rows of what was read: spans, content, dead letters; their traces are due."""
     refused = [item for item in read if isinstance(item, Refused)]
     good = [item for item in read if not isinstance(item, Refused)]
     for span, reading in good:
@@ -178,8 +177,7 @@ def _body_postpone(entry: Inbox, error: Exception) -> None:
 
 # --- fold -----------------------------------------------------------------------------
 def traces_fold(*, limit: int = 200) -> int:
-    """Fold the traces that are due, each at most once a second; how many were
-    folded."""
+    """Fold the traces that are due, each once a second at most; how many they were."""
     now_ns = time.time_ns()
     due = TraceState.objects.filter(
         ~Q(dirty=F("folded")),
@@ -191,8 +189,7 @@ def traces_fold(*, limit: int = 200) -> int:
 
 
 def trace_refold(*, project_id: int, trace_id: str, dirty: int) -> bool:
-    """Recompute one trace; False where another worker claimed it or it moved
-    meanwhile."""
+    """Recompute one trace; False where another worker has it or it has moved."""
     state = TraceState.objects.filter(project_id=project_id, trace_id=trace_id)
     now_ns = time.time_ns()
     stale_ns = now_ns - int(CLAIM_SECONDS * 1e9)

@@ -53,8 +53,7 @@ class Tree:
         self._run_of: dict[str, str] = {}
 
     def ancestors(self, span: TraceSpan) -> Iterator[TraceSpan]:
-        """Parent, grandparent and so on, as far as they arrived; a circle ends the
-        walk."""
+        """Parent, grandparent and so on, as far as they came; a circle ends it."""
         visited = {span.span_id}
         parent = self.spans.get(span.parent_span_id)
         while parent is not None and parent.span_id not in visited:

@@ -18,8 +18,7 @@ Attributes = Mapping[str, Any]
 
 
 def text_of(attributes: Attributes, name: str, limit: int = MAX_NAME_CHARACTERS) -> str:
-    """Text of at most `limit` characters; numbers are written out, anything else is
-    empty."""
+    """Text of at most `limit` characters; numbers are written out, else empty."""
     value = attributes.get(name)
     if isinstance(value, str):
         return clean_text(value[:limit])  # what JSON text held was not cleaned yet
@@ -58,8 +57,7 @@ def whole_of(attributes: Attributes, name: str) -> int | None:
 
 
 def texts_of(attributes: Attributes, name: str) -> tuple[str, ...]:
-    """A list of texts, which may itself have come as JSON text; a lone text is one
-    item."""
+    """A list of texts, which may have come as JSON text; a lone text is one item."""
     value = attributes.get(name)
     if isinstance(value, str):
         parsed = json_of(value)

@@ -1,5 +1,4 @@
-"""One call opened: its messages, what stands outside, and what changed since the call
-before."""
+"""One call opened: its messages, what stands outside, what changed since before."""
 
 import time
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -180,8 +179,7 @@ def _reply(context: _Context, digest: str) -> MessageRow | None:
 
 
 def _tools(calls: Sequence[Call]) -> tuple[dict[str, Any], ...]:
-    """Shapes of the tools of the last call; they travel once and hold while the digest
-    does."""
+    """The last call's tools; shapes travel once and hold while the digest does."""
     digest = calls[-1].facts["tools_digest"]
     described = (
         call.shapes["tools"]

@@ -23,8 +23,7 @@ from inspector.store.runs import Call, Run
 
 
 def run_find(*, project_id: int, run_id: str) -> Run:
-    """The run of an id; of a plain trace id the run without an agent, else the
-    outermost."""
+    """The run of an id; of a trace id the one without agent, else the outermost."""
     trace_id, _, run_span_id = run_id.partition("-")
     runs = Run.objects.filter(project_id=project_id, trace_id=trace_id)
     found = runs.filter(run_span_id=run_span_id).first()
@@ -44,8 +43,7 @@ def calls_of(run: Run) -> QuerySet[Call]:
 
 
 def moment(ns: int) -> datetime:
-    """Unix nanoseconds as an aware time; what no calendar holds becomes its last
-    day."""
+    """Unix nanoseconds as an aware time; what no calendar holds is its last day."""
     try:
         return datetime.fromtimestamp(ns / 1e9, tz=UTC)
     except (OverflowError, ValueError, OSError):

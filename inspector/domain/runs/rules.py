@@ -4,8 +4,7 @@ LOST_AFTER_SECONDS = 15 * 60
 
 
 def status_of(*, is_ended: bool, touched_ns: int, now_ns: int) -> str:
-    """running, ended or lost: lost is 15 minutes without a span, and a late one reopens
-    it."""
+    """running, ended or lost (15 minutes without a span; a late one reopens it)."""
     if is_ended:
         return "ended"
     is_lost = now_ns - touched_ns > LOST_AFTER_SECONDS * 1_000_000_000

@@ -1,5 +1,4 @@
-"""Reads about runs, for pages and API: tables in, the frozen values of `records`
-out."""
+"""Reads about runs, for pages and API: tables in, values of `records` out."""
 
 import time
 from collections.abc import Mapping
@@ -126,8 +125,7 @@ def run_counts(*, project_id: int) -> RunCounts:
 
 
 def run_get(*, project_id: int, run_id: str) -> RunDetail:
-    """One run with its calls, prunes, terminus and timeline; a plain trace id leads to
-    the outermost run of the trace.
+    """One run, whole; a plain trace id leads to the outermost run of the trace.
 
     Raises:
         InspectorError: `run_not_found`.

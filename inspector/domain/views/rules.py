@@ -120,8 +120,7 @@ def _altered(
     came: Iterable[int],
     identities: Mapping[str, Hashable],
 ) -> dict[int, int]:
-    """Place before → place now, of messages that stayed themselves and changed their
-    text."""
+    """Place before → place now, of messages that changed and are still themselves."""
     waiting: dict[Hashable, list[int]] = defaultdict(list)
     for place in came:
         if now[place] in identities:

@@ -69,8 +69,7 @@ class Command(BaseCommand):
 
 
 def send(url: str, key: str, body: bytes) -> None:
-    """Post one export request, waiting for a server that is still starting or is
-    busy."""
+    """Post one export request; wait for a server that is starting or busy."""
     headers = {"Content-Type": "application/x-protobuf", "x-api-key": key}
     request = urllib.request.Request(url, body, headers)
     deadline = time.monotonic() + WAIT_SECONDS

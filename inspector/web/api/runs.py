@@ -165,6 +165,5 @@ def runs(
 
 @router.get("/{run_id}", response={200: RunOut, **ERRORS}, url_name="run-get")
 def run(request: HttpRequest, run_id: str) -> RunDetail | Any:
-    """One run with its calls, prunes and terminus; a trace id gives its outermost
-    run."""
+    """One run with its calls, prunes and terminus; a trace id gives the outermost."""
     return run_get(project_id=reader_of(request).id, run_id=run_id)

@@ -6,8 +6,7 @@ from ninja import Schema
 
 
 class ErrorFacts(Schema):
-    """What went wrong: a code for machines, words for people, the figures of the
-    case."""
+    """What went wrong: a code for machines, words for people, the case's figures."""
 
     code: str
     message: str

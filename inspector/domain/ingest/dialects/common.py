@@ -1,5 +1,4 @@
-"""What every dialect reads alike: where a span comes from, and OpenTelemetry's own
-figures."""
+"""What every dialect reads alike: where a span is from, OpenTelemetry's figures."""
 
 import re
 from typing import Any

@@ -34,8 +34,7 @@ def normalise(sent: Iterable[Any], system: Sequence[Any] = ()) -> tuple[Message,
 
 
 def _split(message: Mapping[str, Any]) -> Iterable[Message]:
-    """One message for each tool result; the other parts stay together, after the
-    results."""
+    """One message for each tool result; the other parts follow together."""
     role = str(message.get("role") or "unknown")
     parts = _parts(_sent_parts(message))
     results = [part for part in parts if part.get("type") == "tool_call_response"]
@@ -75,8 +74,7 @@ def _part(sent: Any) -> dict[str, Any]:
 
 
 def shape_of(message: Message, body: bytes) -> dict[str, Any]:
-    """What is told of a message without its content, as `ullage.messages.shapes`
-    does."""
+    """What is told of a message without its content, as `messages.shapes` does."""
     return {
         "role": message.role,
         "kinds": list(message.kinds),

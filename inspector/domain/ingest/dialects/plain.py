@@ -1,5 +1,4 @@
-"""Spans of no model: HTTP requests are known as such, the rest stays in the tree as it
-is."""
+"""Spans of no model: HTTP requests are known as such, the rest stays as it is."""
 
 from inspector.domain.ingest.decode import Span
 from inspector.domain.ingest.dialects.common import error_type_of, facts_of

@@ -1,8 +1,7 @@
-"""Our own wire (docs/wire.md): spans of the SDK, numbers first, content where it was
-allowed.
+"""Our own wire (docs/wire.md): spans of the SDK, with content where that was allowed.
 
 A body proves its digest and a view proves its chain; what does not is not believed, and
-told.
+is told.
 """
 
 import re
@@ -168,8 +167,7 @@ def _prune(span: Span) -> PruneFacts:
 
 
 def _actions(sent: Iterable[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
-    """Plan actions under the names of `records.PlanAction`; one without a unit is left
-    out."""
+    """Actions under the names of `records.PlanAction`; those without a unit are out."""
     for action in sent:
         unit = count_of(action, "unit")
         if unit is None or unit > MAX_COUNT:
@@ -287,8 +285,7 @@ def _chain_holds(digest: str, parent: str, added: tuple[str, ...]) -> bool:
 
 
 def _messages(span: Span) -> tuple[tuple[MessageFacts, ...], list[Problem]]:
-    """Messages described here, each with its body where one came that proves the
-    digest."""
+    """Messages described here, each with the body that proves its digest if it came."""
     a = span.attributes
     bodies = {digest_of(text.encode()): text.encode() for text in _bodies(a)}
     shapes = {shape["digest"]: shape for shape in _shapes(a)}
@@ -331,7 +328,6 @@ def _bodies(a: Mapping[str, Any]) -> list[str]:
 
 
 def _general(shape: Mapping[str, Any]) -> dict[str, Any]:
-    """What holds for a message in every run: not its unit, and not its size in
-    tokens."""
+    """What holds for a message in every run: neither its unit nor its tokens."""
     own_to_a_run = {"digest", "unit", "lower_tokens", "upper_tokens"}
     return {name: value for name, value in shape.items() if name not in own_to_a_run}
