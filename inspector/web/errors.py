@@ -1,6 +1,7 @@
 """`InspectorError` to HTTP, for pages and for the API: here and nowhere else."""
 
 from collections.abc import Callable
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
@@ -67,7 +68,8 @@ def error_json(error: InspectorError) -> HttpResponse:
 def error_page(request: HttpRequest, error: InspectorError) -> HttpResponse:
     """A page's answer: signing in where that helps, else words on what to do."""
     if error.code == "sign_in_needed":
-        return redirect(f"{reverse('sign-in')}?next={request.get_full_path()}")
+        back = urlencode({"next": request.get_full_path()}, safe="/")
+        return redirect(f"{reverse('sign-in')}?{back}")
     context = {"error": error, "status": status_of(error)}
     return render(request, "error.html", context, status=status_of(error))
 

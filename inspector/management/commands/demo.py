@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 import inspector
 from inspector.domain.accounts.rules import INGEST
@@ -16,12 +16,13 @@ from inspector.domain.demo.rules import make_current, recording_read, trace_ids_
 from inspector.domain.demo.selectors import traces_missing
 from inspector.domain.demo.services import demo_remove
 from inspector.management.address import address_known
+from inspector.management.base import InspectorCommand
 
 RECORDINGS = Path(inspector.__file__).parent / "demo"
 WAIT_SECONDS = 30
 
 
-class Command(BaseCommand):
+class Command(InspectorCommand):
     help = "Send the recorded demo runs through the receiver, or remove them."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from inspector.domain.accounts.rules import INGEST, SCOPES
 from inspector.domain.accounts.selectors import project_named
 from inspector.domain.accounts.services import FIRST_PROJECT, key_create
-from inspector.errors import InspectorError
+from inspector.management.base import InspectorCommand
 
 
-class Command(BaseCommand):
+class Command(InspectorCommand):
     help = "Make a key of a project and print it; it is shown only once."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -23,9 +23,6 @@ class Command(BaseCommand):
     def handle(
         self, *, project: str, name: str, scope: list[str] | None, **options: Any
     ) -> None:
-        try:
-            found = project_named(slug=project)
-        except InspectorError as error:
-            raise CommandError(error.message) from error
+        found = project_named(slug=project)
         scopes = tuple(dict.fromkeys(scope or [INGEST]))
         self.stdout.write(key_create(project_id=found.id, name=name, scopes=scopes))

@@ -5,13 +5,14 @@ Where `up` never runs (a team's set-up), the first link makes the admin and the 
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from inspector.domain.accounts.services import first_start, start_token_create
 from inspector.management.address import address_known
+from inspector.management.base import InspectorCommand
 
 
-class Command(BaseCommand):
+class Command(InspectorCommand):
     help = "Print a link that signs a browser in as the admin, once."
 
     def add_arguments(self, parser: CommandParser) -> None:

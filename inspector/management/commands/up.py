@@ -9,7 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import connections
 from granian.constants import Interfaces
 from granian.log import LogLevels
@@ -21,11 +21,12 @@ from inspector.domain.accounts.services import (
     start_token_create,
 )
 from inspector.management.address import address_note
+from inspector.management.base import InspectorCommand
 
 BLOCKING_THREADS = 8
 
 
-class Command(BaseCommand):
+class Command(InspectorCommand):
     help = "Start the inspector on this machine and print the link that opens it."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -102,6 +102,15 @@ def test_a_taken_port_is_told_with_the_way_out(data_dir):
     assert "Traceback" not in refused.stderr
 
 
+def test_commands_on_an_empty_folder_say_what_to_do(data_dir):
+    inspector = InspectorProcess(data_dir)
+    for command in (("link",), ("key",), ("demo", "remove")):
+        refused = inspector.run(*command)
+        assert refused.returncode == 1
+        assert "`ullage-inspector up`" in refused.stderr
+        assert "Traceback" not in refused.stderr
+
+
 def test_nothing_listens_beyond_loopback(data_dir):
     with InspectorProcess(data_dir) as inspector:
         for family, address in (

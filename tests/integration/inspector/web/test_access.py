@@ -1,9 +1,12 @@
 """Every page and endpoint is tried by owner, teammate, stranger and nobody."""
 
+from urllib.parse import parse_qs, urlsplit
+
 import pytest
 from django.urls import reverse
 
 from inspector.domain.accounts.services import first_start, start_token_create
+from inspector.store.accounts import User
 from tests.factories import key_for, take_in
 from tests.support.otlp import WireRun, export, text_message
 
@@ -44,6 +47,12 @@ def test_nobody_is_asked_to_sign_in(client, cast, run, name):
     url = page_url(name, cast, run)
     response = client.get(url)
     assert (response.status_code, response["Location"]) == (302, f"/sign-in?next={url}")
+
+
+def test_signing_in_leads_back_to_the_whole_address(client, cast):
+    url = f"/p/{cast.project.slug}/runs?agent=a&outcome=completed"
+    location = client.get(url)["Location"]
+    assert parse_qs(urlsplit(location).query)["next"] == [url]
 
 
 API = ["/api/v1/runs", "/api/v1/runs/{run_id}"]
@@ -100,6 +109,25 @@ class TestStart:
     @pytest.fixture
     def client_of_another_browser(self, client):
         return type(client)()
+
+
+def test_someone_without_a_project_is_told(client, db):
+    client.force_login(User.objects.create_user("newcomer"))
+    response = client.get("/")
+    assert response.status_code == 404
+    assert b"not a member" in response.content
+
+
+def test_nobody_is_sent_from_the_front_door_to_sign_in(client, db):
+    assert client.get("/")["Location"] == "/sign-in?next=/"
+    assert client.get("/sign-in").status_code == 200
+
+
+def test_health_needs_no_key(client, db, monkeypatch):
+    assert client.get("/healthz").content == b"ok\n"
+    assert client.get("/readyz").status_code == 200
+    monkeypatch.setattr("inspector.web.health.store_is_ready", lambda: False)
+    assert client.get("/readyz").status_code == 503
 
 
 def test_every_answer_bears_the_strict_policy(client, cast, run):
