@@ -13,7 +13,7 @@ from django.conf import settings
 
 from inspector.celery import SWEEP_SECONDS, app
 from inspector.domain.ingest.services import claims_release
-from inspector.tasks.ingest import ingest_sweep
+from inspector.tasks.bell import ring
 from inspector.wsgi import application
 
 log = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ class Embedded:
     def _schedule(self) -> None:
         main = threading.main_thread()
         while main.is_alive():
-            ingest_sweep.delay()
+            ring()
             main.join(SWEEP_SECONDS)
         self._worker.stop()
 
