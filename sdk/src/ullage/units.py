@@ -7,8 +7,8 @@ the nearest earlier unanswered call with its id, never through a map over the wh
 (providers reuse `call_0`). Pure; no text is seen here.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from ullage.estimator import TokenRange
 
@@ -64,7 +64,6 @@ class Group:
 
     kind: str  # step | exchange | single
     positions: tuple[int, ...]
-    age: int  # drop order, ascending: position of the last message
     is_pinned: bool
 
 
@@ -120,39 +119,40 @@ def answers(entries: Sequence[Entry]) -> Mapping[tuple[int, int], int]:
 
 
 def group(entries: Sequence[Entry]) -> tuple[Group, ...]:
-    """The units of a transcript, oldest drop first.
+    """The units of a transcript, in the order in which they may go.
 
     Every position stands in exactly one group. Pinned: the leading system or developer
     run, the first and the last user message, the newest unit, steps with unanswered
-    calls, and what the caller pins.
+    calls, what the caller pins, and the question above a pinned step.
     """
     if not entries:
         return ()
     pins = _pinned_positions(entries)
-    parent = list(range(len(entries)))
     owners = answers(entries)
-    for (position, _), call_position in owners.items():
-        _join(parent, call_position, position)
     exchanges = _exchanges(entries, pins)
-    for opening, closing in exchanges:
-        _join(parent, opening, closing)
+    pairs = [(call, position) for (position, _), call in owners.items()]
+    root_of = _joined(len(entries), [*pairs, *exchanges])
     members: dict[int, list[int]] = {}
-    for position in range(len(entries)):
-        members.setdefault(_root(parent, position), []).append(position)
-    pending = _pending_positions(entries, owners)
-    newest = _root(parent, len(entries) - 1)
-    groups = [
+    for position, root in enumerate(root_of):
+        members.setdefault(root, []).append(position)
+    fixed = (*pins, *_pending_positions(entries, owners), len(entries) - 1)
+    pinned = {root_of[position] for position in fixed}
+    ages = {root: (positions[-1], 0) for root, positions in members.items()}
+    for opening, closing in reversed(exchanges):
+        exchange = root_of[opening]
+        for step in _steps_between(entries, root_of, opening, closing):
+            age, rank = ages[step]
+            ages[exchange] = max(ages[exchange], (age, rank + 1))
+            if step in pinned:
+                pinned.add(exchange)
+    return tuple(
         Group(
-            kind=_kind(entries, positions),
-            positions=tuple(positions),
-            age=positions[-1],
-            is_pinned=root == newest
-            or not pending.isdisjoint(positions)
-            or not pins.isdisjoint(positions),
+            kind=_kind(entries, members[root]),
+            positions=tuple(members[root]),
+            is_pinned=root in pinned,
         )
-        for root, positions in members.items()
-    ]
-    return tuple(sorted(_aged(groups, exchanges), key=lambda g: (g.age, g.positions)))
+        for root in sorted(members, key=lambda root: (ages[root], members[root]))
+    )
 
 
 def head_length(entries: Sequence[Entry]) -> int:
@@ -213,15 +213,22 @@ def _kind(entries: Sequence[Entry], positions: Sequence[int]) -> str:
     return "exchange" if len(positions) > 1 else "single"
 
 
-def _aged(groups: list[Group], exchanges: Sequence[tuple[int, int]]) -> list[Group]:
-    """Age every exchange past its steps, so that no answer outlives its question."""
-    by_opening = {group.positions[0]: group for group in groups}
-    for opening, closing in exchanges:
-        exchange = by_opening[opening]
-        steps = (by_opening.get(p) for p in range(opening + 1, closing))
-        age = max([exchange.age, *(step.age for step in steps if step)])
-        by_opening[opening] = replace(exchange, age=age)
-    return list(by_opening.values())
+def _steps_between(
+    entries: Sequence[Entry], root_of: Sequence[int], opening: int, closing: int
+) -> set[int]:
+    """Units that speak between a question and its answer: they go before both do."""
+    speaking = (
+        p for p in range(opening + 1, closing) if entries[p].role == "assistant"
+    )
+    return {root_of[position] for position in speaking} - {root_of[opening]}
+
+
+def _joined(count: int, pairs: Iterable[tuple[int, int]]) -> tuple[int, ...]:
+    """For every position one of its unit, the same for all of them."""
+    parent = list(range(count))
+    for first, second in pairs:
+        parent[_root(parent, second)] = _root(parent, first)
+    return tuple(_root(parent, position) for position in range(count))
 
 
 def _root(parent: list[int], position: int) -> int:
@@ -229,7 +236,3 @@ def _root(parent: list[int], position: int) -> int:
         parent[position] = parent[parent[position]]
         position = parent[position]
     return position
-
-
-def _join(parent: list[int], first: int, second: int) -> None:
-    parent[_root(parent, second)] = _root(parent, first)
