@@ -184,13 +184,26 @@ def _run(
         dropped_unit_count=(figures[-1].dropped_unit_count or 0) if figures else 0,
         usage_call_count=sum(f.input_tokens is not None for f in figures),
         peak_fill=max((c.fill for c in calls if c.fill is not None), default=None),
-        worst_drift=worst_drift_of(call.drift for call in calls),
+        worst_drift=worst_drift_of(_telling_drifts(calls)),
         window_tokens=_window(stops_at, figures),
         source=source,
         is_demo=any(s.facts.is_demo for s in members),
         fills=tuple(call.fill for call in in_order),
         pruned_calls=pruned,
     )
+
+
+def _telling_drifts(calls: Sequence[FoldedCall]) -> list[float | None]:
+    """Under-counts, and what a calibrated estimate missed.
+
+    A cold estimate is too high by design, so it tells only where nothing else does.
+    """
+    telling = [
+        call.drift
+        for call in calls
+        if call.facts.accuracy == "calibrated" or (call.drift or 1) < 1
+    ]
+    return telling or [call.drift for call in calls]
 
 
 def _ending(

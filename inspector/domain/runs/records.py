@@ -31,7 +31,7 @@ class RunRow:
     prune_count: int
     dropped_unit_count: int  # standing outside the view at the last call
     peak_fill: float | None
-    worst_drift: float | None  # the drift farthest from 1, with under-counts first
+    worst_drift: float | None  # deepest under-count, else most over once calibrated
     window_tokens: int | None
     fills: tuple[float | None, ...]  # one for each call, oldest first (the sparkline)
     pruned_calls: tuple[int, ...]  # call indices whose fit dropped or altered something

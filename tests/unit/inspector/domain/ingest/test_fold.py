@@ -55,6 +55,28 @@ def run_of(folded, run_span_id=""):
 
 
 class TestRuns:
+    @pytest.mark.parametrize(
+        ("estimates", "worst"),
+        [
+            ([(900, ""), (130, "calibrated"), (110, "calibrated")], 1.3),
+            ([(90, ""), (130, "calibrated")], 0.9),
+            ([(900, "conservative")], 9.0),
+        ],
+        ids=["a cold estimate is too high by design", "an under-count leads", "alone"],
+    )
+    def test_the_worst_drift_is_the_most_telling(self, estimates, worst):
+        spans = (
+            made(
+                f"{place}",
+                start=place,
+                estimate_tokens=tokens,
+                input_tokens=100,
+                accuracy=accuracy,
+            )
+            for place, (tokens, accuracy) in enumerate(estimates)
+        )
+        assert run_of(fold(*spans)).worst_drift == worst
+
     def test_a_trace_without_an_agent_is_one_plain_run(self):
         run = run_of(fold(made("a", start=1), made("b", start=2, service="shop")))
         assert (run.call_count, run.agent, run.source) == (2, "shop", GENAI)
