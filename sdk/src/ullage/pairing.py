@@ -58,6 +58,9 @@ def _call_defects(entries: Sequence[Entry]) -> list[Defect]:
         answered.setdefault(call_position, set()).add(
             entries[position].result_ids[index]
         )
+    last_speaker = max(
+        (n for n, entry in enumerate(entries) if not entry.result_ids), default=-1
+    )
     defects = []
     for position, entry in enumerate(entries):
         seen: set[str] = set()
@@ -71,7 +74,8 @@ def _call_defects(entries: Sequence[Entry]) -> list[Defect]:
                     _defect(position, "duplicate_call", call_id, "calls twice")
                 )
             elif call_id not in answered.get(position, ()):
-                is_tail = _is_tail(entries, position)
+                # Only results follow: the calls may still be running.
+                is_tail = position >= last_speaker
                 kind = "pending_tail" if is_tail else "missing_result"
                 defects.append(_defect(position, kind, call_id, "has no result for"))
             seen.add(call_id)
@@ -87,6 +91,7 @@ def _result_defects(entries: Sequence[Entry]) -> list[Defect]:
     }
     defects = []
     answered: set[tuple[int, str]] = set()
+    last_speaker = -1  # the last message that is more than results
     for position, entry in enumerate(entries):
         for index, call_id in enumerate(entry.result_ids):
             owner = owners.get((position, index))
@@ -98,26 +103,17 @@ def _result_defects(entries: Sequence[Entry]) -> list[Defect]:
                 defects.append(
                     _defect(position, "duplicate_result", call_id, "answers again")
                 )
-            elif not _follows(entries, owner, position):
+            elif last_speaker > owner:
                 defects.append(
                     _defect(position, "non_adjacent_result", call_id, "is parted from")
                 )
             if owner is not None:
                 answered.add((owner, call_id))
+        if not entry.result_ids:
+            last_speaker = position
     return defects
 
 
 def _defect(position: int, kind: str, call_id: str, words: str) -> Defect:
     told = f"message {position} {words} {call_id}".rstrip()
     return Defect(position, kind, call_id, told)
-
-
-def _follows(entries: Sequence[Entry], call_position: int, position: int) -> bool:
-    """Whether only results stand between a call and this result of it."""
-    between = entries[call_position + 1 : position]
-    return all(entry.result_ids for entry in between)
-
-
-def _is_tail(entries: Sequence[Entry], position: int) -> bool:
-    """Whether nothing but results follows: the calls may still be running."""
-    return all(entry.result_ids for entry in entries[position + 1 :])
