@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from inspector.domain.ingest.facts import CALIBRATE, ULLAGE, OtherFacts, SpanFacts
+from inspector.domain.ingest.facts import ULLAGE, OtherFacts, SpanFacts
 from inspector.domain.ingest.inference import ForeignCall, drops_infer, identities_of
 from inspector.domain.ingest.tree import TraceSpan, run_id_of
 from inspector.domain.runs.records import (
@@ -302,10 +302,9 @@ def _prune(run: Run, index: int) -> PruneRow | None:
 
 
 def _calibration(run: Run, index: int) -> dict[str, Any] | None:
-    for span in _named_spans(run, semconv.SPAN_CALIBRATE, index):
-        if span.facts.kind == CALIBRATE and isinstance(span.facts.detail, OtherFacts):
-            return span.facts.detail.words
-    return None
+    spans = _named_spans(run, semconv.SPAN_CALIBRATE, index)
+    details = (span.facts.detail for span in spans)
+    return next((d.words for d in details if isinstance(d, OtherFacts)), None)
 
 
 def _raw(call: Call) -> dict[str, Any]:

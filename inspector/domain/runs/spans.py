@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from inspector.domain.ingest.facts import (
-    CallFacts,
     OtherFacts,
     PruneFacts,
     RunFacts,
@@ -107,16 +106,15 @@ def _row(line: SpanLine, depth: int, call_indices: Mapping[str, int]) -> SpanRow
 def _words(facts: SpanFacts) -> dict[str, Any]:
     """A few figures for the row, in order, without those that are not known."""
     detail = facts.detail
-    words: dict[str, Any] = {}
     if isinstance(detail, OtherFacts):
-        words = detail.words
+        words: dict[str, Any] = detail.words
     elif isinstance(detail, RunFacts):
         words = {"agent": facts.agent, "reason": detail.reason}
     elif isinstance(detail, PruneFacts):
         words = {"outcome": detail.outcome, "actions": len(detail.actions)}
     elif isinstance(detail, TerminusFacts):
         words = {"shortfall_tokens": detail.shortfall_tokens}
-    elif isinstance(detail, CallFacts):
+    else:
         words = {
             "model": detail.model,
             "input_tokens": detail.input_tokens,

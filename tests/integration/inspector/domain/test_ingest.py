@@ -11,7 +11,7 @@ from inspector.store.runs import Run
 from tests.factories import take_in
 from tests.support.otlp import WireRun, export, export_json, span, text_message
 from ullage import semconv
-from ullage.messages import canonical_bytes, digest_of
+from ullage.messages import canonical_bytes, digest_of, extend_view
 
 SYSTEM = text_message("system", "You triage.")
 TASK = text_message("user", "Why is it slow?")
@@ -87,6 +87,24 @@ class TestWire:
         assert call.reply.body == ANSWER
         assert call.prune.outcome == "done"
         assert call.raw[semconv.REQUEST_MODEL] == "gpt-5-mini"
+
+    def test_a_unit_that_returns_stands_outside_no_more(self, cast):
+        run = pruned_run()
+        run.spans.pop()  # its end, made anew below
+        change = {"why": "window_grew", "tokens": [0, 1240], "messages": []}
+        run.prune([{"unit": 2, "do": "return", **change}])
+        run.call([SYSTEM, TASK, LOOK, FOUND, MORE])
+        run.end()
+        take_in(cast.project, export(run.spans).SerializeToString())
+        call = call_get(project_id=cast.project.pk, run_id=run.run_id, index=3)
+        assert call.dropped == ()
+        assert [row.state for row in call.sent] == [
+            "kept",
+            "kept",
+            "returned",
+            "returned",
+            "kept",
+        ]
 
     def test_content_stays_away_where_it_was_not_sent(self, cast):
         run = WireRun(with_bodies=False)
@@ -229,6 +247,23 @@ class TestDamage:
         run.call([SYSTEM, TASK], **{semconv.VIEW_ADDED: ["ab" * 16]})
         take_in(cast.project, export(run.spans).SerializeToString())
         assert DeadLetter.objects.get().reason == "view_mismatch"
+
+    @pytest.mark.parametrize("body", ["no JSON at all", "[1]"])
+    def test_a_body_that_proves_its_digest_may_still_be_no_message(self, cast, body):
+        digest = digest_of(body.encode())
+        run = WireRun()
+        run.call(
+            [],
+            **{
+                semconv.VIEW_DIGEST: extend_view("", [digest]),
+                semconv.VIEW_LENGTH: 1,
+                semconv.VIEW_ADDED: [digest],
+                semconv.MESSAGES_BODIES: [body],
+            },
+        )
+        take_in(cast.project, export(run.spans).SerializeToString())
+        (sent,) = call_get(project_id=cast.project.pk, run_id=run.run_id, index=0).sent
+        assert (sent.state, sent.role, sent.body) == ("new", "", None)
 
     def test_nul_bytes_are_replaced_everywhere(self, cast):
         run = WireRun()

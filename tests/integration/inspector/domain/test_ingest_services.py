@@ -80,6 +80,19 @@ def test_a_store_that_is_away_leaves_the_body_waiting(cast, monkeypatch):
     assert Span.objects.exists()
 
 
+def test_refused_spans_stay_refused_when_the_store_refuses_others(cast, monkeypatch):
+    def refuse(project_id, spans, **named):
+        if any(one.name == "odd" for one, _ in spans):
+            raise DataError("value too long")
+
+    monkeypatch.setattr(services, "spans_write", refuse)
+    without_id = span("no id")
+    without_id.span_id = bytes(8)
+    take_in(cast.project, body_of(without_id, span("odd")))
+    reasons = DeadLetter.objects.values_list("reason", flat=True)
+    assert sorted(reasons) == ["span_invalid", "span_unstorable"]
+
+
 def test_a_body_that_another_worker_took_is_not_taken_again(cast):
     taken = services.body_take(project_id=cast.project.pk, inbox_id="00" * 16)
     assert taken is False
@@ -137,6 +150,25 @@ class TestFold:
         take_in(cast.project, body_of(*bad.spans, *good.spans))
         assert Run.objects.get().trace_id == good.trace_id
         assert not services.traces_fold()
+
+    def test_a_store_that_is_away_leaves_the_trace_due(self, cast, monkeypatch):
+        def away(*given, **named):
+            raise OperationalError("no such server")
+
+        take_in(cast.project, body_of(*a_run().spans))
+        TraceState.objects.update(dirty=9, folded_ns=0)
+        monkeypatch.setattr(services, "fold_compute", away)
+        with pytest.raises(OperationalError):
+            services.traces_fold()
+        state = TraceState.objects.get()
+        assert (state.folded < state.dirty, state.claimed_ns) == (True, 0)
+
+    def test_a_claimed_trace_is_not_folded_by_another(self, cast):
+        take_in(cast.project, body_of(*a_run().spans))
+        state = TraceState.objects.get()
+        TraceState.objects.update(claimed_ns=2**62)
+        asked = {"project_id": cast.project.pk, "trace_id": state.trace_id}
+        assert services.trace_refold(**asked, dirty=state.dirty) is False
 
     def test_a_trace_is_folded_at_most_once_a_second(self, cast):
         run = a_run()

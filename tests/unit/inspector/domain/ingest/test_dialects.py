@@ -133,6 +133,11 @@ class TestWire:
         assert [message.digest for message in reading.messages] == [digest]
         assert reading.problems == ()
 
+    def test_a_shape_without_a_digest_describes_nothing(self):
+        shapes = ['{"role":"user"}', '{"digest":"short","role":"user"}']
+        reading = ours("ullage.call", **{semconv.MESSAGES_SHAPES: shapes})
+        assert (reading.messages, reading.facts.detail.shapes) == ((), ())
+
     @pytest.mark.parametrize("digest", ["short", "Z" * 32, 7, "a" * 33])
     def test_a_digest_that_is_none_is_ignored(self, digest):
         reading = ours("ullage.call", **{semconv.VIEW_DIGEST: digest})
