@@ -37,13 +37,10 @@ class Window:
     source: str = "explicit"
 
     def __post_init__(self) -> None:
-        for name in ("context_tokens", "input_cap_tokens", "output_cap_tokens"):
-            figure = getattr(self, name)
-            if figure is not None and (not isinstance(figure, int) or figure <= 0):
-                raise ConfigurationError(
-                    f"{name} is {figure!r}; give the number of tokens that the model "
-                    "can hold, a whole number above 0"
-                )
+        _require(self.context_tokens, "context_tokens")
+        for name in ("input_cap_tokens", "output_cap_tokens"):
+            if getattr(self, name) is not None:
+                _require(getattr(self, name), name)
 
 
 # The providers' model pages, read 2026-11; context, input cap, output cap.
@@ -111,19 +108,23 @@ def allot(
     Args:
         window: of the model that will really serve the call.
         max_output_tokens: wanted room for the answer; None = a modest default.
-        reasoning_tokens: added where the provider bills reasoning apart.
+        reasoning_tokens: added where the provider bills reasoning apart; None or 0 =
+            nothing.
         is_anchored: whether the provider has reported this run's prompt; then the
             safety share is 0, since the estimate of what is new carries the margin.
         safety_ratio: share of the window, 0 to 1.
-        min_output_tokens: below this the reserve is never clamped.
+        min_output_tokens: below this the reserve is clamped by the model's output cap
+            only.
 
     Raises:
         ConfigurationError: a figure is out of range.
     """
-    _require(max_output_tokens, "max_output_tokens")
-    _require(reasoning_tokens, "reasoning_tokens")
-    if not 0 <= safety_ratio < 1:
-        raise ConfigurationError(f"safety_ratio is {safety_ratio}; use 0 to below 1")
+    if max_output_tokens is not None:
+        _require(max_output_tokens, "max_output_tokens")
+    _require(reasoning_tokens or 0, "reasoning_tokens", least=0)
+    _require(min_output_tokens, "min_output_tokens")
+    if not isinstance(safety_ratio, (int, float)) or not 0 <= safety_ratio < 1:
+        raise ConfigurationError(f"safety_ratio is {safety_ratio!r}; use 0 to below 1")
     context, cap = window.context_tokens, window.output_cap_tokens
     if max_output_tokens is None:
         wanted = cap or max(1000, math.ceil(context * 0.02))
@@ -131,7 +132,7 @@ def allot(
     else:
         wanted = max_output_tokens
         clamped = min(wanted, cap or wanted, context // 2)
-    answer = max(clamped, min(wanted, min_output_tokens))
+    answer = max(clamped, min(wanted, cap or wanted, min_output_tokens))
     return Budget(
         window=window,
         reserve_tokens=answer + (reasoning_tokens or 0),
@@ -140,9 +141,11 @@ def allot(
     )
 
 
-def _require(figure: int | None, name: str) -> None:
-    if figure is not None and (not isinstance(figure, int) or figure <= 0):
-        raise ConfigurationError(f"{name} is {figure!r}; use a whole number above 0")
+def _require(figure: object, name: str, *, least: int = 1) -> None:
+    if isinstance(figure, bool) or not isinstance(figure, int) or figure < least:
+        raise ConfigurationError(
+            f"{name} is {figure!r}; use a whole number of tokens, at least {least}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
