@@ -5,6 +5,7 @@ the counts and the sums close; same input, same bytes.
 """
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from ullage.units import Unit
 
 NOTE_TOOLS = 5
 NOTE_NAME_CHARS = 40
+_NO_NAME = re.compile(r"[^\w.:-]+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class Action:
     Attributes:
         unit: its id.
         do: drop, return, clear, clip, summarize or offload.
-        why: a code in words: over_budget, room_again.
+        why: a code in words: over_budget, room_again, or pinned (it was outside).
         before_tokens: its share of the estimate before.
         after_tokens: its share after.
         roles: of its messages, in order.
@@ -148,19 +150,21 @@ def plan_drops(
     pinned = {unit.id for unit in units if unit.is_pinned} & outside
     if unknown or pinned:
         raise PolicyError(f"{policy}: may not drop units {sorted(unknown | pinned)}")
-    note_delta = (room.note_tokens if outside else 0) - room.note_now_tokens
     inside_now = sum(unit.tokens for unit in units if not unit.is_outside)
     before = room.fixed_tokens + inside_now + room.note_now_tokens
     actions = tuple(
         sorted(
             (
-                _action(u, u.id in outside)
+                _action(u, is_leaving=u.id in outside)
                 for u in units
                 if u.is_outside != (u.id in outside)
             ),
             key=lambda action: action.unit,
         )
     )
+    # Unless something changes, the note in the view is the one for these very units.
+    note_tokens = room.note_tokens if outside else 0
+    note_delta = note_tokens - room.note_now_tokens if actions else 0
     after = before + note_delta + sum(a.after_tokens - a.before_tokens for a in actions)
     return Plan(
         policy=policy,
@@ -177,11 +181,11 @@ def plan_drops(
     )
 
 
-def _action(unit: Unit, is_leaving: bool) -> Action:
+def _action(unit: Unit, *, is_leaving: bool) -> Action:
     return Action(
         unit=unit.id,
         do="drop" if is_leaving else "return",
-        why="over_budget" if is_leaving else "room_again",
+        why=_reason(unit, is_leaving=is_leaving),
         before_tokens=unit.tokens if is_leaving else 0,
         after_tokens=0 if is_leaving else unit.tokens,
         roles=unit.roles,
@@ -190,13 +194,20 @@ def _action(unit: Unit, is_leaving: bool) -> Action:
     )
 
 
+def _reason(unit: Unit, *, is_leaving: bool) -> str:
+    if is_leaving:
+        return "over_budget"
+    return "pinned" if unit.is_pinned else "room_again"
+
+
 def note_text(units: Sequence[Unit]) -> str:
-    """What the model is told about units outside: numbers and tool names."""
+    """What the model is told about units outside: numbers and tool names.
+
+    Names come from the transcript, so nothing but a name's characters is taken over.
+    """
     count = len(units)
     messages = sum(len(unit.roles) for unit in units)
-    names = list(
-        dict.fromkeys(name[:NOTE_NAME_CHARS] for u in units for name in u.tools)
-    )
+    names = list(dict.fromkeys(_shown(name) for unit in units for name in unit.tools))
     tools = ""
     if names:
         more = f" and {len(names) - NOTE_TOOLS} more" if len(names) > NOTE_TOOLS else ""
@@ -208,3 +219,7 @@ def note_text(units: Sequence[Unit]) -> str:
         f"context window.{tools} What they said can no longer be seen; call a tool "
         "again if something from them is needed.]"
     )
+
+
+def _shown(name: str) -> str:
+    return _NO_NAME.sub("?", name)[:NOTE_NAME_CHARS]

@@ -1,5 +1,6 @@
 """Policies: how room is made. Each is one small file; none of them sees any text."""
 
+import re
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -7,6 +8,8 @@ from ullage.errors import ConfigurationError
 from ullage.plan import Plan, Room
 from ullage.policies.drop_oldest import DropOldest
 from ullage.units import Unit
+
+_DROP_OLDEST = re.compile(r"drop_oldest\(low_water=(\d+(?:\.\d+)?(?:e-?\d+)?)\)")
 
 
 class Policy(Protocol):
@@ -31,16 +34,14 @@ def policy_from(described: str) -> Policy:
     """The policy that a recorded description names.
 
     Raises:
-        ConfigurationError: no policy of this name, or a parameter that it does not
-            know.
+        ConfigurationError: no policy of this name with these parameters.
     """
-    name, _, rest = described.partition("(")
-    if name != "drop_oldest":
-        raise ConfigurationError(f"no policy is named {name!r}; known: drop_oldest")
-    key, _, value = rest.rstrip(")").partition("=")
-    if key.strip() != "low_water":
-        raise ConfigurationError(f"{name} has no parameter {key.strip()!r}")
-    return DropOldest(low_water=float(value))
+    found = _DROP_OLDEST.fullmatch(described)
+    if found is None:
+        raise ConfigurationError(
+            f"{described!r} names no policy; known: drop_oldest(low_water=0.7)"
+        )
+    return DropOldest(low_water=float(found[1]))
 
 
 __all__ = ["DropOldest", "Policy", "policy_from"]

@@ -28,9 +28,10 @@ class DropOldest:
     low_water: float = 0.7
 
     def __post_init__(self) -> None:
-        if not 0 < self.low_water <= 1:
+        is_number = isinstance(self.low_water, (int, float))
+        if not is_number or not 0 < self.low_water <= 1:
             raise ConfigurationError(
-                f"low_water is {self.low_water}; use a share above 0, at most 1"
+                f"low_water is {self.low_water!r}; use a share above 0, at most 1"
             )
 
     @property
