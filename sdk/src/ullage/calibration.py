@@ -97,9 +97,10 @@ class Ledger:
         upper = self.anchor_tokens - sum(share.lower for share in shared)
         if around != self._surroundings:
             before = self._surroundings.tools
-            lower += around.tools.lower - before.upper
+            lower += around.tools.lower - before.upper - CHANGE_SLACK_TOKENS
             upper += around.tools.upper - before.lower + CHANGE_SLACK_TOKENS
-        return TokenRange(lower, upper)
+        # An anchor may lie below all lower figures by what is not yet suspect.
+        return TokenRange(lower, max(0, upper))
 
     def contribution(self, entry: Entry) -> TokenRange:
         """What an entry adds to the estimate of a view that holds it.
@@ -147,10 +148,10 @@ class Ledger:
             self._reply_tokens[reply_digest] = TokenRange(
                 max(0, least), usage.output_tokens + REPLY_FRAMING_TOKENS
             )
-        if self._sent is None or not usage.input_tokens:
+        sent, self._sent = self._sent, None
+        if sent is None or not usage.input_tokens:
             return None
-        view, around, estimate = self._sent
-        self._sent = None
+        view, around, estimate = sent
         actual = usage.input_tokens
         before = self.factor, self.anchor_tokens
         is_suspect = actual < SUSPECT_RATIO * estimate.lower

@@ -70,6 +70,8 @@ class Message:
 class Usage:
     """What the provider counted, in tokens; None = not reported (never zero).
 
+    Whatever is no whole number from 0 up (NaN, text, -1) counts as not reported.
+
     Attributes:
         input_tokens: the whole prompt, cached tokens included.
         output_tokens: the whole answer, reasoning included.
@@ -83,6 +85,15 @@ class Usage:
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
     reasoning_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in Usage.__slots__:
+            if not _is_count(getattr(self, name)):
+                object.__setattr__(self, name, None)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 @dataclass(frozen=True, slots=True)
