@@ -6,7 +6,7 @@ knows of a run is what stands here; nothing is shared between runs.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ullage.budget import Breakdown, Budget, break_down
 from ullage.calibration import Calibrated, Ledger, Surroundings
@@ -73,7 +73,6 @@ class Fitted:
 class _Note:
     entry: Entry
     text: str
-    units: frozenset[int]
 
 
 class Fitter:
@@ -84,6 +83,7 @@ class Fitter:
         measure: the estimate of a text, used for our own note.
         prior_factor: calibration factor to start from, >= 1.
         is_bounding: False only watches: nothing is dropped, nothing is refused.
+        is_refusing: False takes what does not fit as sent all the same.
     """
 
     def __init__(
@@ -93,16 +93,18 @@ class Fitter:
         measure: Measure,
         prior_factor: float = 1.0,
         is_bounding: bool = True,
+        is_refusing: bool = True,
     ) -> None:
         self._policy = policy
         self._prior_factor = prior_factor
         self._is_bounding = is_bounding
+        self._is_refusing = is_refusing
         self._measure = measure
         self._longest_note = self._note_entry(_NO_ORDINAL, _LONGEST_NOTE)
         self._ledgers: dict[str, Ledger] = {}
         self._unit_of: dict[int, int] = {}
         self._unit_count = 0
-        self._outside: frozenset[int] = frozenset()
+        self._outside: frozenset[int] = frozenset()  # ordinals
         self._note: _Note | None = None
         self._notes_made = 0
         self._room: tuple[object, ...] | None = None
@@ -135,27 +137,22 @@ class Fitter:
             PolicyError: the policy's plan does not add up.
         """
         ledger = self.ledger(model)
-        self._model = model
         self._notice_edits(entries)
-        groups = group(entries)
-        ids = self._identify(entries, groups)
-        units = self._units(entries, groups, ids, ledger)
+        units, unit_ids = self._units(entries, ledger)
         plan = self._decide(units, ledger, budget, around, model)
-        outside = self._outside_after(plan)
-        note = self._note_for([unit for unit in units if unit.id in outside])
-        unit_ids = {e.ordinal: ids[e.ordinal] for e in entries}
-        view = self._view(entries, outside, unit_ids, note)
+        outside = _outside_after(units, plan)
+        note = self._note_for([u for u in units if u.id in outside], plan)
+        view = _view(entries, outside, unit_ids, note)
         estimate = ledger.estimate(view, around)
-        terminus = None
         breakdown = break_down(
             _parts(view, around), estimate_tokens=estimate.upper, budget=budget
         )
+        terminus = None
         if self._is_bounding and estimate.upper > budget.tokens:
             terminus = _terminus(breakdown, budget, units)
-        else:
-            self._commit(outside, note, budget, around, model)
+        if terminus is None or not self._is_refusing:
+            self._commit(entries, view, note, model, _room_key(model, budget, around))
             ledger.send(view, around, estimate)
-        changed = plan if plan and (plan.actions or plan.note_delta_tokens) else None
         return Fitted(
             budget=budget,
             breakdown=breakdown,
@@ -163,7 +160,7 @@ class Fitter:
             accuracy=_accuracy(view, ledger),
             view=view,
             note=note.text if note else "",
-            plan=changed,
+            plan=plan if plan and plan.actions else None,
             outside_units=len(outside),
             outside_tokens=sum(u.tokens for u in units if u.id in outside),
             unit_ids=unit_ids,
@@ -181,37 +178,22 @@ class Fitter:
         if ordinals[: len(self._ordinals)] != self._ordinals:
             for ledger in self._ledgers.values():
                 ledger.forget_measured()
-        self._ordinals = ordinals
-
-    def _identify(
-        self, entries: Sequence[Entry], groups: Sequence[Group]
-    ) -> Mapping[int, int]:
-        """Give every entry the id of its unit: the lowest that its entries had."""
-        taken: set[int] = set()
-        for found in sorted(groups, key=lambda g: g.positions[0]):
-            ordinals = [entries[position].ordinal for position in found.positions]
-            known = {self._unit_of[o] for o in ordinals if o in self._unit_of} - taken
-            unit = min(known) if known else self._unit_count
-            self._unit_count = max(self._unit_count, unit + 1)
-            taken.add(unit)
-            self._unit_of.update((ordinal, unit) for ordinal in ordinals)
-        return self._unit_of
 
     def _units(
-        self,
-        entries: Sequence[Entry],
-        groups: Sequence[Group],
-        ids: Mapping[int, int],
-        ledger: Ledger,
-    ) -> tuple[Unit, ...]:
+        self, entries: Sequence[Entry], ledger: Ledger
+    ) -> tuple[tuple[Unit, ...], Mapping[int, int]]:
+        """The units as a policy sees them, and the unit of every entry's ordinal."""
+        groups = group(entries)
+        inside = frozenset(self._ordinals) - self._outside
+        self._identify(entries, groups)
         units = []
         for found in groups:
             members = [entries[position] for position in found.positions]
+            ordinals = [entry.ordinal for entry in members]
             tools = dict.fromkeys(name for entry in members for name in entry.tools)
-            unit_id = ids[members[0].ordinal]
             units.append(
                 Unit(
-                    id=unit_id,
+                    id=self._unit_of[ordinals[0]],
                     kind=found.kind,
                     roles=tuple(entry.role for entry in members),
                     tools=tuple(tools),
@@ -221,11 +203,23 @@ class Fitter:
                         e.tokens.upper + e.framing_tokens for e in members
                     ),
                     is_pinned=found.is_pinned,
-                    is_outside=unit_id in self._outside and not found.is_pinned,
+                    is_outside=not self._outside.isdisjoint(ordinals)
+                    and inside.isdisjoint(ordinals),
                     digests=tuple(d for entry in members for d in entry.digests),
                 )
             )
-        return tuple(units)
+        return tuple(units), {e.ordinal: self._unit_of[e.ordinal] for e in entries}
+
+    def _identify(self, entries: Sequence[Entry], groups: Sequence[Group]) -> None:
+        """Give every entry the id of its unit: the lowest that its entries had."""
+        taken: set[int] = set()
+        for found in sorted(groups, key=lambda g: g.positions[0]):
+            ordinals = [entries[position].ordinal for position in found.positions]
+            known = {self._unit_of[o] for o in ordinals if o in self._unit_of} - taken
+            unit = min(known) if known else self._unit_count
+            self._unit_count = max(self._unit_count, unit + 1)
+            taken.add(unit)
+            self._unit_of.update((ordinal, unit) for ordinal in ordinals)
 
     def _decide(
         self,
@@ -235,10 +229,9 @@ class Fitter:
         around: Surroundings,
         model: str,
     ) -> Plan | None:
-        """A plan where the view no longer fits, or where what left may return."""
+        """A plan where the view no longer fits, or where what left returns."""
         if not self._is_bounding:
             return None
-        self._outside = frozenset(unit.id for unit in units if unit.is_outside)
         note = self._note
         room = Room(
             budget_tokens=budget.tokens,
@@ -248,23 +241,26 @@ class Fitter:
         )
         now = room.fixed_tokens + room.note_now_tokens
         now += sum(unit.tokens for unit in units if not unit.is_outside)
-        has_changed = self._room not in (None, _room_key(model, budget, around))
-        if now > budget.tokens or (has_changed and self._outside):
+        has_changed = self._room != _room_key(model, budget, around)
+        returns = any(u.is_outside and (has_changed or u.is_pinned) for u in units)
+        if now > budget.tokens or returns:
             return self._policy.plan(units, room)
         return None
 
-    def _outside_after(self, plan: Plan | None) -> frozenset[int]:
-        outside = set(self._outside)
-        for action in plan.actions if plan else ():
-            (outside.add if action.do == "drop" else outside.discard)(action.unit)
-        return frozenset(outside)
-
-    def _note_for(self, units: Sequence[Unit]) -> _Note | None:
-        ids = frozenset(unit.id for unit in units)
-        if not ids or (self._note and self._note.units == ids):
-            return self._note if ids else None
-        text = note_text(sorted(units, key=lambda unit: unit.id))
-        return _Note(self._note_entry(-1 - self._notes_made, text), text, ids)
+    def _note_for(self, units: Sequence[Unit], plan: Plan | None) -> _Note | None:
+        """The note on the units outside; rewritten by a prune alone."""
+        if not units:
+            return None
+        if self._note and not (plan and plan.actions):
+            return self._note
+        units = sorted(units, key=lambda unit: unit.id)
+        ordinal = -1 - self._notes_made
+        text = note_text(units)
+        entry = self._note_entry(ordinal, text)
+        if entry.tokens.upper > self._longest_note.tokens.upper:
+            text = note_text([replace(unit, tools=()) for unit in units])
+            entry = self._note_entry(ordinal, text)
+        return _Note(entry, text)
 
     def _note_entry(self, ordinal: int, text: str) -> Entry:
         size = self._measure(text)
@@ -283,30 +279,41 @@ class Fitter:
             digests=(digest_of(body),),
         )
 
-    def _view(
-        self,
-        entries: Sequence[Entry],
-        outside: frozenset[int],
-        unit_ids: Mapping[int, int],
-        note: _Note | None,
-    ) -> tuple[Entry, ...]:
-        head = head_length(entries)
-        kept = [e for e in entries[head:] if unit_ids[e.ordinal] not in outside]
-        notes = [note.entry] if note else []
-        return (*entries[:head], *notes, *kept)
-
     def _commit(
         self,
-        outside: frozenset[int],
+        entries: Sequence[Entry],
+        view: Sequence[Entry],
         note: _Note | None,
-        budget: Budget,
-        around: Surroundings,
         model: str,
+        room: tuple[object, ...],
     ) -> None:
         if note and note is not self._note:
             self._notes_made += 1
-        self._outside, self._note = outside, note
-        self._room = _room_key(model, budget, around)
+        self._ordinals = tuple(entry.ordinal for entry in entries)
+        self._outside = frozenset(self._ordinals) - {e.ordinal for e in view}
+        self._note = note
+        self._model = model
+        self._room = room
+
+
+def _outside_after(units: Sequence[Unit], plan: Plan | None) -> frozenset[int]:
+    """Ids of the units that stand outside the view, once the plan is applied."""
+    outside = {unit.id for unit in units if unit.is_outside}
+    for action in plan.actions if plan else ():
+        (outside.add if action.do == "drop" else outside.discard)(action.unit)
+    return frozenset(outside)
+
+
+def _view(
+    entries: Sequence[Entry],
+    outside: frozenset[int],
+    unit_ids: Mapping[int, int],
+    note: _Note | None,
+) -> tuple[Entry, ...]:
+    head = head_length(entries)
+    kept = [e for e in entries[head:] if unit_ids[e.ordinal] not in outside]
+    notes = [note.entry] if note else []
+    return (*entries[:head], *notes, *kept)
 
 
 def _room_key(model: str, budget: Budget, around: Surroundings) -> tuple[object, ...]:

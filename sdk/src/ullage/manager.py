@@ -162,6 +162,7 @@ class Run:
             measure=self._table.measure,
             prior_factor=manager.prior_factor,
             is_bounding=manager.enforce != "observe",
+            is_refusing=manager.enforce == "refuse",
         )
         self._transcript = Transcript(
             self._table,

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 from ullage.units import Entry, answers
 
+# The same fault goes by another name once what stood behind it has left.
+_SAME_FAULT = {"pending_tail": "missing_result", "early_result": "orphaned_result"}
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Defect:
@@ -42,13 +45,14 @@ def check(entries: Sequence[Entry]) -> tuple[Defect, ...]:
 def added_defects(
     before: Sequence[Entry], after: Sequence[Entry]
 ) -> tuple[Defect, ...]:
-    """Defects of `after` that `before` did not have (same kind, message and id)."""
+    """Defects of `after` that `before` did not have (same fault, message and id)."""
     known = {_identity(before, defect) for defect in check(before)}
     return tuple(d for d in check(after) if _identity(after, d) not in known)
 
 
 def _identity(entries: Sequence[Entry], defect: Defect) -> tuple[int, str, str]:
-    return entries[defect.position].ordinal, defect.kind, defect.call_id
+    fault = _SAME_FAULT.get(defect.kind, defect.kind)
+    return entries[defect.position].ordinal, fault, defect.call_id
 
 
 def _call_defects(entries: Sequence[Entry]) -> list[Defect]:

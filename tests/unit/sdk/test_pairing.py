@@ -138,6 +138,20 @@ def test_what_was_broken_before_is_not_added():
     assert ordinals(view) == (0, 1, 2, 5)
 
 
+@pytest.mark.parametrize(
+    ("notation", "kept"),
+    [
+        pytest.param("U A[a] S T(c)", (0, 1, 3), id="missing, then a pending tail"),
+        pytest.param("T(a) U A[a] U T(a)", (0, 1, 3), id="early, then an orphan"),
+    ],
+)
+def test_a_fault_with_another_name_is_not_added(notation, kept):
+    transcript = entries(notation)
+    view = [transcript[position] for position in kept]
+    assert [d.kind for d in check(view)] != [d.kind for d in check(transcript)]
+    assert added_defects(transcript, view) == ()
+
+
 def test_a_huge_parallel_step_is_checked_in_time():
     """Quadratic in the results of one call, this took seconds."""
     names = [f"c{n}" for n in range(4000)]
