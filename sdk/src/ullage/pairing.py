@@ -7,8 +7,16 @@ judge it does not call ok. Sources: OpenAI and Anthropic API references on tool 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ullage.messages import MEDIA_KINDS
 from ullage.units import Entry, answers
 
+_KNOWN_KINDS = MEDIA_KINDS | {
+    "text",
+    "reasoning",
+    "refusal",
+    "tool_call",
+    "tool_call_response",
+}
 # The same fault goes by another name once what stood behind it has left.
 _SAME_FAULT = {"pending_tail": "missing_result", "early_result": "orphaned_result"}
 
@@ -20,7 +28,8 @@ class Defect:
     Attributes:
         position: index of the message in the list checked.
         kind: missing_result, orphaned_result, duplicate_result, early_result,
-            non_adjacent_result, duplicate_call, empty_id, pending_tail, empty_message.
+            non_adjacent_result, duplicate_call, empty_id, pending_tail, empty_message,
+            not_validated (a part of a type that nothing is known of).
         call_id: the id concerned, "" where none is.
         words: what is wrong, in one sentence.
     """
@@ -39,6 +48,9 @@ def check(entries: Sequence[Entry]) -> tuple[Defect, ...]:
             defects.append(
                 Defect(position, "empty_message", "", f"message {position} is empty")
             )
+        for kind in sorted(set(entry.kinds) - _KNOWN_KINDS):
+            words = f"holds a part of type {kind}, which is not validated"
+            defects.append(_defect(position, "not_validated", "", words))
     return tuple(sorted(defects))
 
 

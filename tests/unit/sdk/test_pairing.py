@@ -1,5 +1,7 @@
 """What a provider would refuse: each kind of defect, and lists that have none."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 
@@ -79,13 +81,9 @@ def test_defects_of(notation, expected):
 
 def test_a_call_without_id_is_a_defect():
     transcript = list(entries("U A[a] T(a)"))
-    transcript[1] = with_ids(transcript[1], call_ids=("",))
-    transcript[2] = with_ids(transcript[2], result_ids=("",))
+    transcript[1] = replace(transcript[1], call_ids=("",))
+    transcript[2] = replace(transcript[2], result_ids=("",))
     assert [d.kind for d in check(transcript)] == ["empty_id"]
-
-
-def with_ids(entry, **ids):
-    return type(entry)(**{name: getattr(entry, name) for name in entry.__slots__} | ids)
 
 
 @pytest.mark.parametrize(
@@ -114,6 +112,18 @@ def test_defects_say_in_words_where_and_what():
         "message 1 answers no call x",
         "message 2 has no result for b",
         "message 5 is empty",
+    ]
+
+
+def test_a_part_of_unknown_type_is_not_called_ok():
+    """F14: a validator that does not know the shape says so."""
+    transcript = entries("U A")
+    foreign = replace(transcript[1], kinds=("text", "toolUse"))
+    assert [(d.kind, d.words) for d in check((transcript[0], foreign))] == [
+        (
+            "not_validated",
+            "message 1 holds a part of type toolUse, which is not validated",
+        )
     ]
 
 

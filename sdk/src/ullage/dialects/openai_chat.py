@@ -10,12 +10,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ullage.errors import ContextOverflowError, InvalidMessagesError
-from ullage.messages import Message, Part, Reply, Usage
+from ullage.messages import Message, Part, Reply, Usage, canonical_bytes
 
 NAME = "openai_chat"
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _LIMIT = re.compile(r"maximum context length is (\d+)")
 _ASKED = re.compile(r"(?:resulted in|requested) (\d+) tokens")
+_FOREIGN_PARTS = (
+    *("tool_use", "tool_result", "server_tool_use"),  # Anthropic
+    *("function_call", "function_call_output"),  # OpenAI responses
+    *("tool_call", "tool_call_response"),  # OpenTelemetry GenAI
+    *("tool-call", "tool-result"),  # AI SDK
+)
 _MEDIA = {"image_url": "image", "input_audio": "audio", "file": "document"}
 
 
@@ -31,26 +37,12 @@ def recognises(messages: Sequence[Any]) -> bool:
 
 def require_shape(message: Any, position: int) -> None:
     """Raise InvalidMessagesError, with the place and a way out, unless it is ours."""
-    if not isinstance(message, Mapping) and not hasattr(message, "model_dump"):
-        raise InvalidMessagesError(
-            f"message {position} is {type(message).__name__}; expected a mapping with "
-            '"role" and "content"',
-            position=position,
-        )
-    role = _get(message, "role")
-    if role not in ROLES:
-        raise InvalidMessagesError(
-            f"message {position} has role {role!r}; expected one of "
-            f"{', '.join(sorted(ROLES))}",
-            position=position,
-        )
-    content = _get(message, "content")
-    if not (content is None or isinstance(content, (str, list, tuple))):
-        raise InvalidMessagesError(
-            f"message {position} has content of type {type(content).__name__}; "
-            "expected text, a list of parts or None",
-            position=position,
-        )
+    if not _is_native(message):
+        fault = _told(message, 'expected a mapping with "role" and "content"')
+    else:
+        fault = _role_fault(message) or _content_fault(message) or _calls_fault(message)
+    if fault:
+        raise InvalidMessagesError(f"message {position} {fault}", position=position)
 
 
 def read(message: Any) -> tuple[Message, ...]:
@@ -79,14 +71,14 @@ def fingerprint(message: Any) -> tuple[object, ...]:
 
 
 def read_reply(reply: Any) -> Reply | None:
-    """A chat completion (object or mapping) read; None where there are no choices."""
+    """A chat completion (object or mapping) read; None where it holds no message."""
     body = _mapping(reply) if _is_native(reply) else {}
-    choices = body.get("choices")
-    if not choices:
+    choices = [_fields(choice) for choice in _list(body.get("choices"))]
+    message = choices[0].get("message") if choices else None
+    if not _is_native(message) or _content_fault(message) or _calls_fault(message):
         return None
-    first = _mapping(choices[0])
-    native = {k: v for k, v in _mapping(first["message"]).items() if v is not None}
-    reasons = (_mapping(choice).get("finish_reason") for choice in choices)
+    native = {k: v for k, v in _mapping(message).items() if v is not None}
+    reasons = (choice.get("finish_reason") for choice in choices)
     return Reply(
         native=native,
         message=read(native)[0],
@@ -99,11 +91,9 @@ def read_reply(reply: Any) -> Reply | None:
 
 def read_usage(usage: Any) -> Usage:
     """Usage as chat completions report it: `prompt_tokens` has the cached ones in."""
-    if usage is None:
-        return Usage()
-    body = _mapping(usage)
-    prompt = _mapping(body.get("prompt_tokens_details") or {})
-    completion = _mapping(body.get("completion_tokens_details") or {})
+    body = _fields(usage)
+    prompt = _fields(body.get("prompt_tokens_details"))
+    completion = _fields(body.get("completion_tokens_details"))
     return Usage(
         input_tokens=body.get("prompt_tokens"),
         output_tokens=body.get("completion_tokens"),
@@ -153,8 +143,56 @@ def overflow_of(error: BaseException) -> ContextOverflowError | None:
     )
 
 
+def _told(value: Any, expected: str) -> str:
+    return f"is {type(value).__name__}; {expected}"
+
+
+def _role_fault(message: Any) -> str:
+    role = _get(message, "role")
+    if isinstance(role, str) and role in ROLES:
+        return ""
+    return f"has role {role!r}; expected one of {', '.join(sorted(ROLES))}"
+
+
+def _content_fault(message: Any) -> str:
+    content = _get(message, "content")
+    if content is None or isinstance(content, str):
+        return ""
+    if not isinstance(content, (list, tuple)):
+        expected = "expected text, a list of parts or None"
+        return f"has content that {_told(content, expected)}"
+    for part in content:
+        if not (isinstance(part, str) or _is_native(part)):
+            return f"has a part that {_told(part, 'expected text or a mapping')}"
+        if not isinstance(part, str) and _get(part, "type") in _FOREIGN_PARTS:
+            return (
+                f"has a part of type {_get(part, 'type')!r}, which is another "
+                "provider's; tool calls and results are told apart by tool_calls and "
+                "role here"
+            )
+    return ""
+
+
+def _calls_fault(message: Any) -> str:
+    calls = _get(message, "tool_calls")
+    if calls is None:
+        return ""
+    if isinstance(calls, (list, tuple)) and all(_is_native(call) for call in calls):
+        return ""
+    return "has tool_calls that are no list of mappings"
+
+
 def _is_native(value: Any) -> bool:
     return isinstance(value, Mapping) or hasattr(value, "model_dump")
+
+
+def _fields(value: Any) -> Mapping[str, Any]:
+    """The mapping inside, empty where there is none."""
+    return _mapping(value) if _is_native(value) else {}
+
+
+def _list(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, (list, tuple)) else ()
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
@@ -193,26 +231,28 @@ def _part(part: Any) -> Part:
     if isinstance(part, str):
         return {"type": "text", "content": part}
     body = _mapping(part)
-    kind = body.get("type")
+    kind = str(body.get("type"))
     if kind == "text":
         return {"type": "text", "content": body.get("text")}
     if kind in _MEDIA:
-        return _media_part(str(kind), body)
+        return _media_part(kind, body)
     return body
 
 
 def _media_part(kind: str, body: Mapping[str, Any]) -> Part:
-    inner = body.get(kind) or {}
-    uri = inner.get("url") if isinstance(inner, Mapping) else None
-    if uri and not str(uri).startswith("data:"):
+    inner = body.get(kind)
+    uri = _fields(inner).get("url") or inner
+    if isinstance(uri, str) and not uri.startswith("data:"):
         return {"type": "uri", "modality": _MEDIA[kind], "uri": uri}
-    return {"type": "blob", "modality": _MEDIA[kind], "content": uri or dict(inner)}
+    return {"type": "blob", "modality": _MEDIA[kind], "content": uri}
 
 
 def _calls(body: Mapping[str, Any]) -> tuple[Part, ...]:
     calls = [_mapping(call) for call in body.get("tool_calls") or ()]
-    if body.get("function_call"):
-        calls.append({"function": body["function_call"]})
+    if _is_native(body.get("function_call")):
+        # The form before tools: no ids, so a call goes by its function's name.
+        function = _mapping(body["function_call"])
+        calls.append({"id": function.get("name"), "function": function})
     return tuple(
         {
             "type": "tool_call",
@@ -225,12 +265,15 @@ def _calls(body: Mapping[str, Any]) -> tuple[Part, ...]:
 
 
 def _function(call: Mapping[str, Any]) -> Mapping[str, Any]:
-    return _mapping(call.get("function") or call.get("custom") or {})
+    return _fields(call.get("function") or call.get("custom"))
 
 
 def _arguments(call: Mapping[str, Any]) -> str:
     function = _function(call)
-    return str(function.get("arguments") or function.get("input") or "")
+    arguments = function.get("arguments") or function.get("input") or ""
+    if isinstance(arguments, str):
+        return arguments
+    return canonical_bytes(arguments).decode()
 
 
 def _result(body: Mapping[str, Any]) -> Part:
@@ -240,7 +283,7 @@ def _result(body: Mapping[str, Any]) -> Part:
         response = [dict(_part(part)) for part in content]
     return {
         "type": "tool_call_response",
-        "id": body.get("tool_call_id"),
+        "id": body.get("tool_call_id") or body.get("name"),
         "name": body.get("name"),
         "response": response,
     }
