@@ -5,6 +5,7 @@ unchanged message is never measured twice, also where a framework builds new obj
 every call. The caller's objects are read, kept and handed back; never changed.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -42,6 +43,7 @@ class _Known:
 
     native: Any
     fingerprint: tuple[object, ...]
+    content: tuple[str, ...]  # digests before redaction
     entry: Entry
     shapes: tuple[Shape, ...]
     is_described: bool = False
@@ -77,15 +79,18 @@ class Transcript:
     ) -> tuple[Entry, ...]:
         """The entries of a list of native messages, known ones unchanged.
 
+        An object that was seen before is read again where its role, the length of its
+        content or arguments, or the number of its calls changed. An edit in place that
+        keeps all of these is not seen; the same edit in a new object is.
+
         Raises:
             ConfigurationError: a pin is not a position in the list.
         """
-        wrong = [pin for pin in pins if not 0 <= pin < len(messages)]
-        if wrong:
-            raise ConfigurationError(
-                f"pins {wrong} are no positions in a list of {len(messages)} messages"
-            )
         pinned = frozenset(pins)
+        if not pinned.issubset(range(len(messages))):
+            raise ConfigurationError(
+                f"pins {pins!r} are no positions in a list of {len(messages)} messages"
+            )
         known: list[_Known] = []
         used: set[int] = set()
         twins: dict[tuple[str, ...], list[_Known]] | None = None
@@ -94,11 +99,12 @@ class Transcript:
             item = self._same(position, native, fingerprint)
             if item is None or item.entry.ordinal in used:
                 if twins is None:
-                    twins = _by_digests(self._known[position:])
-                shapes = tuple(self._shape(message) for message in dialect.read(native))
-                item = self._twin(twins, shapes, used)
+                    twins = _by_content(self._known[position:])
+                read = dialect.read(native)
+                content = tuple(self._content(message) for message in read)
+                item = _twin(twins, content, used)
                 if item is None:
-                    item = self._admit(native, dialect, shapes)
+                    item = self._admit(native, read, content)
                 item.native, item.fingerprint = native, fingerprint
             used.add(item.entry.ordinal)
             known.append(_pin(item, is_pinned=position in pinned))
@@ -106,7 +112,16 @@ class Transcript:
         return tuple(item.entry for item in known)
 
     def sync_tools(self, tools: Sequence[Mapping[str, Any]]) -> tuple[str, TokenRange]:
-        """Digest ("" for none) and estimate of the definitions as dispatched."""
+        """Digest ("" for none) and estimate of the definitions as dispatched.
+
+        Raises:
+            ConfigurationError: not a list of mappings.
+        """
+        is_list = isinstance(tools, Sequence)
+        if not is_list or not all(isinstance(tool, Mapping) for tool in tools):
+            raise ConfigurationError(
+                "tools is no list of definitions; pass the list that you send"
+            )
         bodies = [canonical_bytes(tool) for tool in tools]
         digest = digest_of(b"\n".join(bodies)) if bodies else ""
         if digest not in self._tools:
@@ -150,7 +165,7 @@ class Transcript:
 
     def reply_shape(self, reply: Reply) -> Shape:
         """The answer as a message of the wire; its body is told with its own call."""
-        shape = self._shape(reply.message)
+        shape = self._shapes[self._content(reply.message)]
         self._told_bodies.add(shape.digest)
         return shape
 
@@ -163,20 +178,10 @@ class Transcript:
                 return item
         return None
 
-    def _twin(
-        self,
-        twins: Mapping[tuple[str, ...], list[_Known]],
-        shapes: Sequence[Shape],
-        used: set[int],
-    ) -> _Known | None:
-        """A message with the same content that stood at or after this place before."""
-        candidates = twins.get(tuple(shape.digest for shape in shapes), [])
-        return next((c for c in candidates if c.entry.ordinal not in used), None)
-
     def _admit(
-        self, native: Any, dialect: Dialect, shapes: tuple[Shape, ...]
+        self, native: Any, read: Sequence[Message], content: tuple[str, ...]
     ) -> _Known:
-        read = dialect.read(native)
+        shapes = tuple(self._shapes[digest] for digest in content)
         entry = Entry(
             ordinal=self._seen_count,
             role=read[0].role,
@@ -191,29 +196,33 @@ class Transcript:
             is_open_ended=any(has_unknown_cost(message) for message in read),
         )
         self._seen_count += 1
-        return _Known(native, (), entry, shapes)
+        return _Known(native, (), content, entry, shapes)
 
-    def _shape(self, message: Message) -> Shape:
-        """Digest and sizes; content that was seen before is not measured again."""
-        body = message.to_dict()
-        canonical = canonical_bytes(body)
-        known = digest_of(canonical)
-        if known not in self._shapes:
-            told = canonical_bytes(self._redact(body)) if self._redact else canonical
-            tokens = measure_message(message, self._table)
-            self._shapes[known] = Shape(
-                digest=digest_of(told) if self._redact else known,
-                role=message.role,
-                kinds=message.kinds,
-                tools=message.tool_names,
-                call_ids=message.call_ids or message.result_ids,
-                body_bytes=len(told),
-                tokens=(tokens.lower, tokens.upper),
-                unit=None,
-                is_pinned=False,
-                body=told.decode() if self._keeps_bodies else None,
-            )
-        return self._shapes[known]
+    def _content(self, message: Message) -> str:
+        """The digest of all it says; what was seen before is not measured again."""
+        canonical = canonical_bytes(message.to_dict())
+        content = digest_of(canonical)
+        if content not in self._shapes:
+            self._shapes[content] = self._measure(message, canonical)
+        return content
+
+    def _measure(self, message: Message, canonical: bytes) -> Shape:
+        """Sizes of what is sent; digest and body of what may be told."""
+        tokens = measure_message(message, self._table)
+        if self._redact:  # a copy, so that no hook can reach the caller's objects
+            canonical = canonical_bytes(self._redact(json.loads(canonical)))
+        return Shape(
+            digest=digest_of(canonical),
+            role=message.role,
+            kinds=message.kinds,
+            tools=message.tool_names,
+            call_ids=message.call_ids or message.result_ids,
+            body_bytes=len(canonical),
+            tokens=(tokens.lower, tokens.upper),
+            unit=None,
+            is_pinned=False,
+            body=canonical.decode() if self._keeps_bodies else None,
+        )
 
     def _measure_tools(
         self, tools: Sequence[Mapping[str, Any]], bodies: Sequence[bytes]
@@ -221,7 +230,9 @@ class Transcript:
         shapes = []
         for tool, body in zip(tools, bodies, strict=True):
             size = measure_tool(tool, self._table)
-            name = str((tool.get("function") or tool).get("name", ""))
+            function = tool.get("function")
+            named = function if isinstance(function, Mapping) else tool
+            name = str(named.get("name", ""))
             shapes.append(ToolShape(name, len(body), (size.lower, size.upper)))
         total = sum((TokenRange(*shape.tokens) for shape in shapes), NOTHING)
         return total, tuple(shapes), canonical_bytes(list(tools)).decode()
@@ -250,7 +261,7 @@ class Transcript:
         if note is not None and note.ordinal not in self._told_notes:
             self._told_notes.add(note.ordinal)
             message = Message("user", ({"type": "text", "content": fitted.note},))
-            told.append(self._told(self._shape(message)))
+            told.append(self._told(self._shapes[self._content(message)]))
         return tuple(told)
 
     def _told(self, shape: Shape) -> Shape:
@@ -261,11 +272,21 @@ class Transcript:
         return shape
 
 
-def _by_digests(known: Sequence[_Known]) -> dict[tuple[str, ...], list[_Known]]:
+def _by_content(known: Sequence[_Known]) -> dict[tuple[str, ...], list[_Known]]:
     found: dict[tuple[str, ...], list[_Known]] = {}
     for item in known:
-        found.setdefault(item.entry.digests, []).append(item)
+        found.setdefault(item.content, []).append(item)
     return found
+
+
+def _twin(
+    twins: Mapping[tuple[str, ...], list[_Known]],
+    content: tuple[str, ...],
+    used: set[int],
+) -> _Known | None:
+    """A message with the same content that stood at or after this place before."""
+    candidates = twins.get(content, ())
+    return next((c for c in candidates if c.entry.ordinal not in used), None)
 
 
 def _pin(item: _Known, *, is_pinned: bool) -> _Known:
