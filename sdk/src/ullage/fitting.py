@@ -12,7 +12,7 @@ from ullage.budget import Breakdown, Budget, break_down
 from ullage.calibration import Calibrated, Ledger, Surroundings
 from ullage.estimator import TokenRange
 from ullage.messages import MEDIA_KINDS, Message, Usage, canonical_bytes, digest_of
-from ullage.plan import Plan, Room, note_text
+from ullage.plan import Plan, Room, note_text, require_droppable
 from ullage.policies import Policy
 from ullage.units import HEAD_ROLES, Entry, Group, Unit, group, head_length
 
@@ -134,13 +134,14 @@ class Fitter:
             around: what is sent beside the messages.
 
         Raises:
-            PolicyError: the policy's plan does not add up.
+            PolicyError: the policy's plan does not add up, or drops what is pinned.
         """
         ledger = self.ledger(model)
         self._notice_edits(entries)
         units, unit_ids = self._units(entries, ledger)
         plan = self._decide(units, ledger, budget, around, model)
         outside = _outside_after(units, plan)
+        require_droppable(units, outside, policy=self._policy.described)
         note = self._note_for([u for u in units if u.id in outside], plan)
         view = _view(entries, outside, unit_ids, note)
         estimate = ledger.estimate(view, around)

@@ -5,6 +5,7 @@ through a dialect, hands sizes to its `Fitter`, gives back native messages, and 
 events. All state of one run lives in it; one run is used by one thread at a time.
 """
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,9 +24,10 @@ from ullage.budget import (
     window_of,
 )
 from ullage.calibration import Surroundings
-from ullage.dialects import dialect_for
+from ullage.dialects import DIALECTS, dialect_for
 from ullage.errors import (
     ConfigurationError,
+    ContextOverflowError,
     ContextTruncatedError,
     MalformedTranscriptError,
     PolicyError,
@@ -38,7 +40,7 @@ from ullage.estimator import (
     measure_tool,
     table_for,
 )
-from ullage.fitting import Fitted, Fitter
+from ullage.fitting import Fitted, Fitter, Terminus
 from ullage.messages import Reply, Usage, canonical_bytes, digest_of
 from ullage.pairing import Defect, added_defects, check
 from ullage.plan import Plan
@@ -130,11 +132,38 @@ class ContextWindowManager:
         self.redact = redact
         self.listeners = tuple(listeners)
         self.tracer_provider = tracer_provider
-        self._window = Window(window) if isinstance(window, int) else window
-        self.window_for(model)
+        if window is not None and not isinstance(window, Window):
+            window = Window(window)
+        self._window = window
+        self._require()
+
+    def _require(self) -> None:
+        """Raise ConfigurationError here, and not at the first fit."""
+        if isinstance(self.policy, type) or not hasattr(self.policy, "plan"):
+            raise ConfigurationError(
+                f"policy is {self.policy!r}; give a policy, such as DropOldest()"
+            )
+        factor = self.prior_factor
+        if not isinstance(factor, (int, float)) or not 1 <= factor < math.inf:
+            raise ConfigurationError(
+                f"prior_factor is {factor!r}; use a number from 1 up"
+            )
+        allot(
+            self.window_for(self.model),
+            safety_ratio=self.safety_ratio,
+            min_output_tokens=self.min_output_tokens,
+        )
 
     def window_for(self, model: str) -> Window:
-        """The window that bounds calls of a model."""
+        """The window that bounds calls of a model.
+
+        Raises:
+            ConfigurationError: not a model's name.
+        """
+        if not isinstance(model, str) or not model:
+            raise ConfigurationError(
+                f"model is {model!r}; give the name that the provider knows"
+            )
         if model == self.model and self._window is not None:
             return self._window
         return window_of(model)
@@ -170,7 +199,7 @@ class Run:
             keeps_bodies=manager.content == "full",
         )
         self._call_count = self._prune_count = 0
-        self._is_waiting = False
+        self._is_waiting = self._is_ended = False
         self._reason = ""
         started = events.RunStarted(agent, conversation_id)
         self._spans = RunSpans(
@@ -233,6 +262,7 @@ class Run:
         """
         self._close_unanswered()
         model = model or self._manager.model
+        window = self._manager.window_for(model)
         dialect = dialect_for(messages)
         entries = self._transcript.sync(messages, dialect, pins=pins)
         report = check(entries)
@@ -241,7 +271,7 @@ class Run:
         ledger = self._fitter.ledger(model)
         before = ledger.factor, ledger.anchor_tokens
         budget = allot(
-            self._manager.window_for(model),
+            window,
             max_output_tokens=max_output_tokens,
             reasoning_tokens=reasoning_tokens,
             is_anchored=ledger.anchor_tokens is not None,
@@ -251,7 +281,7 @@ class Run:
         around = self._around(tools, response_format)
         fitted = self._fitter.fit(entries, model=model, budget=budget, around=around)
         if fitted.terminus and self._manager.enforce == "refuse":
-            self._truncate(fitted, model)
+            raise self._truncated(fitted, fitted.terminus, model)
         native = self._transcript.view(fitted, dialect)
         new_defects = added_defects(entries, fitted.view)
         if new_defects:
@@ -298,10 +328,10 @@ class Run:
 
     def end(self, reason: str = "completed") -> None:
         """Close the run; `with` does it. Later calls change nothing."""
-        if self._reason_told:
+        if self._is_ended:
             return
         self._close_unanswered()
-        self._reason_told = True
+        self._is_ended = True
         self._tell(events.RunEnded(reason, self._call_count, self._prune_count))
 
     def conclude(self, reason: str) -> None:
@@ -316,8 +346,6 @@ class Run:
         """The tool returned, or failed with an error."""
         kind = type(error).__name__ if error else None
         self._tell(events.ToolEnded(call_id, kind))
-
-    _reason_told = False
 
     def _around(
         self, tools: Sequence[Mapping[str, Any]] | None, response_format: Any
@@ -360,14 +388,14 @@ class Run:
             )
         )
 
-    def _truncate(self, fitted: Fitted, model: str) -> None:
-        terminus = fitted.terminus
-        if terminus is None:
-            return
+    def _truncated(
+        self, fitted: Fitted, terminus: Terminus, model: str
+    ) -> ContextTruncatedError:
+        """The run ends here: tell so, and what would help."""
         self._reason = "context_truncated"
         provider = self._manager.provider
         self._tell(events.Truncated(self._call_count, model, provider, fitted))
-        raise ContextTruncatedError(
+        return ContextTruncatedError(
             needed_tokens=terminus.needed_tokens,
             budget_tokens=fitted.budget.tokens,
             component=terminus.component,
@@ -408,8 +436,11 @@ def _reason_of(error: BaseException | None) -> str:
         return "completed"
     if isinstance(error, ContextTruncatedError):
         return "context_truncated"
-    if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
+    if not isinstance(error, Exception):  # a key, an exit, or asyncio's cancelling
         return "cancelled"
+    is_overflow = isinstance(error, ContextOverflowError)
+    if is_overflow or any(dialect.overflow_of(error) for dialect in DIALECTS):
+        return "context_overflow"
     return "refused_by_hook" if isinstance(error, UllageError) else "provider_failed"
 
 

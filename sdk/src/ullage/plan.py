@@ -146,10 +146,7 @@ def plan_drops(
     Raises:
         PolicyError: a pinned unit would be dropped, or an id is not known.
     """
-    unknown = outside - {unit.id for unit in units}
-    pinned = {unit.id for unit in units if unit.is_pinned} & outside
-    if unknown or pinned:
-        raise PolicyError(f"{policy}: may not drop units {sorted(unknown | pinned)}")
+    require_droppable(units, outside, policy=policy)
     inside_now = sum(unit.tokens for unit in units if not unit.is_outside)
     before = room.fixed_tokens + inside_now + room.note_now_tokens
     actions = tuple(
@@ -179,6 +176,15 @@ def plan_drops(
         altered_units=0,
         actions=actions,
     )
+
+
+def require_droppable(
+    units: Sequence[Unit], outside: frozenset[int], *, policy: str
+) -> None:
+    """Raise PolicyError where a unit among these is pinned or not known."""
+    wrong = outside - {unit.id for unit in units if not unit.is_pinned}
+    if wrong:
+        raise PolicyError(f"{policy}: may not drop units {sorted(wrong)}")
 
 
 def _action(unit: Unit, *, is_leaving: bool) -> Action:
