@@ -413,6 +413,17 @@ class TestEvents:
             raise error
         assert heard[-1].reason == reason
 
+    def test_a_sub_agents_terminus_that_nobody_caught_is_the_runs_own(self, heard):
+        bound = manager(2000, listeners=[heard])
+        with pytest.raises(ContextTruncatedError), bound.run(), bound.run() as inner:
+            inner.fit(messages("S U~3000"))
+        ended = heard.of(events.RunEnded)
+        assert [event.reason for event in ended] == ["context_truncated"] * 2
+
+    def test_a_failure_without_a_call_is_no_event(self, heard):
+        manager(listeners=[heard]).run().fail(TimeoutError())
+        assert [type(event) for event in heard] == [events.RunStarted]
+
     def test_every_run_has_an_id_of_its_own(self):
         shared = manager()
         assert len({shared.run().id for _ in range(5)}) == 5
