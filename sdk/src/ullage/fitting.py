@@ -145,6 +145,10 @@ class Fitter:
         note = self._note_for([u for u in units if u.id in outside], plan)
         view = _view(entries, outside, unit_ids, note)
         estimate = ledger.estimate(view, around)
+        if note and estimate.upper > budget.tokens:
+            # Rather a call without the note than no call.
+            note, view = None, tuple(entry for entry in view if entry.ordinal >= 0)
+            estimate = ledger.estimate(view, around)
         breakdown = break_down(
             _parts(view, around), estimate_tokens=estimate.upper, budget=budget
         )
@@ -161,7 +165,7 @@ class Fitter:
             accuracy=_accuracy(view, ledger),
             view=view,
             note=note.text if note else "",
-            plan=plan if plan and plan.actions else None,
+            plan=_settled(plan, estimate, budget) if plan else None,
             outside_units=len(outside),
             outside_tokens=sum(u.tokens for u in units if u.id in outside),
             unit_ids=unit_ids,
@@ -252,7 +256,7 @@ class Fitter:
         """The note on the units outside; rewritten by a prune alone."""
         if not units:
             return None
-        if self._note and not (plan and plan.actions):
+        if not (plan and plan.actions):
             return self._note
         units = sorted(units, key=lambda unit: unit.id)
         ordinal = -1 - self._notes_made
@@ -303,6 +307,19 @@ def _outside_after(units: Sequence[Unit], plan: Plan | None) -> frozenset[int]:
     for action in plan.actions if plan else ():
         (outside.add if action.do == "drop" else outside.discard)(action.unit)
     return frozenset(outside)
+
+
+def _settled(plan: Plan, estimate: TokenRange, budget: Budget) -> Plan | None:
+    """The plan with the note as it was written; None where it changes nothing."""
+    is_done = estimate.upper <= budget.tokens
+    change = sum(a.after_tokens - a.before_tokens for a in plan.actions)
+    settled = replace(
+        plan,
+        outcome="done" if is_done else "unmet",
+        after_tokens=estimate.upper,
+        note_delta_tokens=estimate.upper - plan.before_tokens - change,
+    )
+    return settled if settled.actions or settled.note_delta_tokens else None
 
 
 def _view(
