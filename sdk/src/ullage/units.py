@@ -122,8 +122,9 @@ def group(entries: Sequence[Entry]) -> tuple[Group, ...]:
     """The units of a transcript, in the order in which they may go.
 
     Every position stands in exactly one group. Pinned: the leading system or developer
-    run, the first and the last user message, the newest unit, steps with unanswered
-    calls, what the caller pins, and the question above a pinned step.
+    run, the first and the last user message, the last plain answer to the latter so
+    far, the newest unit, steps with unanswered calls, what the caller pins, and the
+    question above a pinned step.
     """
     if not entries:
         return ()
@@ -176,7 +177,15 @@ def _pinned_positions(entries: Sequence[Entry]) -> set[int]:
     pins.update(position for position, entry in enumerate(entries) if entry.is_pinned)
     if users:
         pins.update((users[0], users[-1]))
+    if len(users) > 1:
+        pins.update(_open_answer(entries, users[-1]))
     return pins
+
+
+def _open_answer(entries: Sequence[Entry], question: int) -> tuple[int, ...]:
+    """The last plain answer so far: the next question makes it and this one a unit."""
+    plain = (p for p, entry in enumerate(entries) if entry.is_plain_assistant)
+    return tuple(p for p in plain if p > question)[-1:]
 
 
 def _exchanges(entries: Sequence[Entry], pins: set[int]) -> tuple[tuple[int, int], ...]:

@@ -568,3 +568,43 @@ def test_a_note_never_costs_more_than_is_set_aside(names):
     fitted = run.fit(transcript)
     assert fitted.note
     assert fitted.estimate.upper <= Remembering.plans[0].after_tokens
+
+
+@given(
+    st.integers(600, 4000),
+    st.sampled_from([0.3, 0.7, 1]),
+    st.lists(
+        st.sampled_from(["U", "A", "A U", "A[a] T(a)", "A[a,b] T(b) T(a)"]),
+        min_size=3,
+        max_size=12,
+    ),
+    st.data(),
+)
+def test_all_along_a_run_the_truth_lies_within_the_estimate(
+    budget, low_water, blocks, data
+):
+    """With steps, notes, prunes and reports: as long as every single size is right."""
+    run = SizedRun(budget_of(budget), fitter=fitter(DropOldest(low_water)))
+    transcript, costs = (), {}
+    for block in ["S U", *blocks]:
+        more = entries(block)
+        sizes = data.draw(st.lists(st.integers(0, 400), min_size=1, max_size=1)) * 5
+        start = len(transcript)
+        transcript += tuple(
+            replace(
+                e, ordinal=start + e.ordinal, digests=(f"{start + e.ordinal:032x}",)
+            )
+            for e in sized(more, sizes[: len(more)])
+        )
+        fitted = run.fit(transcript)
+        if fitted.terminus:
+            break
+        for entry in fitted.view:
+            if entry.ordinal not in costs:
+                upper = entry.tokens.upper + entry.framing_tokens
+                costs[entry.ordinal] = data.draw(st.integers(entry.tokens.lower, upper))
+        truth = sum(costs[entry.ordinal] for entry in fitted.view)
+        assert fitted.estimate.lower <= truth <= fitted.estimate.upper
+        reported = data.draw(st.sampled_from([truth, truth, truth, None]))
+        change = run.fitter.observe(Usage(reported), reply_digest=None)
+        assert change is None or change.outcome == "anchored"

@@ -104,6 +104,12 @@ def shown(notation, pins=()):
             id="a message of two units joins them",
         ),
         pytest.param(
+            "U A U A A A[a] T(a)",
+            [("single", (1,)), ("single", (3,))],
+            {(0,), (2,), (4,), (5, 6)},
+            id="the last answer so far stays with the last question",
+        ),
+        pytest.param(
             "A[a] T(a) A[a] T(a)",
             [("step", (0, 1))],
             {(2, 3)},
