@@ -281,6 +281,45 @@ class TestSeedFaults:
         assert ordinals(fitted.view) == (0, 1, 4, 5)
 
 
+@pytest.mark.parametrize(
+    ("notation", "pins", "budget", "kept"),
+    [
+        pytest.param("U A[a,b] T(a) T(b) A", [], 299, (0, 4), id="F01 F02 F11 F31"),
+        pytest.param("S U A[a] T(a) U A", [], 599, (0, 1, 4, 5), id="F06 F26"),
+        pytest.param("S U A[1] T(1) A[2] T(2)", [], 450, (0, 1, 4, 5), id="F12"),
+        pytest.param(
+            "U A[c] U A A[d] T(d) A[e] T(e)", [], 650, (0, 1, 2, 3, 6, 7), id="F16"
+        ),
+        pytest.param(
+            "U " + "A[1,2,3,4,5,6] " + " ".join(f"T({n})" for n in range(1, 7)) + " A",
+            [],
+            600,
+            (0, 8),
+            id="F19",
+        ),
+        pytest.param(
+            "U A[x] T(x) A[x] T(x) A[y] T(y)", [1], 600, (0, 1, 2, 5, 6), id="F24"
+        ),
+        pytest.param(
+            "S U " + " ".join(f"A[{n}] T({n})" for n in range(30)),
+            [],
+            700,
+            (0, 1, 60, 61),
+            id="F32 F34",
+        ),
+        pytest.param("U T(x) T(y) U A[a] T(a)", [], 550, (0, 3, 4, 5), id="F11"),
+        pytest.param("U A[a] T(a)~10 A[b] T(b)~4000 A", [], 600, (0, 5), id="F72"),
+    ],
+)
+def test_faults_seen_in_the_field(notation, pins, budget, kept):
+    """The inputs of A to D and H: never a lone result, the task and the newest stay."""
+    transcript = entries(notation, pins=pins)
+    fitted = SizedRun(budget_of(budget), fitter=fitter(DropOldest(0.1))).fit(transcript)
+    assert fitted.terminus is None
+    assert ordinals(fitted.view) == kept
+    assert added_defects(transcript, fitted.view) == ()
+
+
 class TestTerminus:
     def test_it_names_what_is_needed_and_what_cannot_go(self):
         fitted = SizedRun(budget_of(1000)).fit(entries("S~400 U~400 A[a] T(a) A~500"))
