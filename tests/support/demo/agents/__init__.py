@@ -1,0 +1,1 @@
+"""The agents: each module holds its tools, its plans and its scenarios."""
