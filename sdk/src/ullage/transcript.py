@@ -45,7 +45,6 @@ class _Known:
     fingerprint: tuple[object, ...]
     content: tuple[str, ...]  # digests before redaction
     entry: Entry
-    shapes: tuple[Shape, ...]
     is_described: bool = False
 
 
@@ -139,7 +138,7 @@ class Transcript:
 
     def describe(self, fitted: Fitted) -> View:
         """The view as a hash chain, and whatever of the run was not described yet."""
-        digests = [digest for entry in fitted.view for digest in entry.digests]
+        digests = [d for entry in fitted.view for d in self._digests(entry, fitted)]
         chain = view_chain(digests)
         length = next(
             (n for n in range(len(chain), 0, -1) if chain[n - 1] in self._views), 0
@@ -165,9 +164,7 @@ class Transcript:
 
     def reply_shape(self, reply: Reply) -> Shape:
         """The answer as a message of the wire; its body is told with its own call."""
-        shape = self._shapes[self._content(reply.message)]
-        self._told_bodies.add(shape.digest)
-        return shape
+        return self._tell(self._content(reply.message))
 
     def _same(
         self, position: int, native: Any, fingerprint: tuple[object, ...]
@@ -196,7 +193,7 @@ class Transcript:
             is_open_ended=any(has_unknown_cost(message) for message in read),
         )
         self._seen_count += 1
-        return _Known(native, (), content, entry, shapes)
+        return _Known(native, (), content, entry)
 
     def _content(self, message: Message) -> str:
         """The digest of all it says; what was seen before is not measured again."""
@@ -253,21 +250,30 @@ class Transcript:
             item.is_described = True
             unit = fitted.unit_ids[item.entry.ordinal]
             told.extend(
-                self._told(replace(s, unit=unit, is_pinned=item.entry.is_pinned))
-                for s in item.shapes
+                replace(self._tell(c), unit=unit, is_pinned=item.entry.is_pinned)
+                for c in item.content
             )
-            item.shapes = ()
         note = next((entry for entry in fitted.view if entry.ordinal < 0), None)
         if note is not None and note.ordinal not in self._told_notes:
             self._told_notes.add(note.ordinal)
-            message = Message("user", ({"type": "text", "content": fitted.note},))
-            told.append(self._told(self._shapes[self._content(message)]))
+            told.append(self._tell(self._note_content(fitted.note)))
         return tuple(told)
 
-    def _told(self, shape: Shape) -> Shape:
-        """Each body travels once in a run."""
+    def _note_content(self, text: str) -> str:
+        return self._content(Message("user", ({"type": "text", "content": text},)))
+
+    def _digests(self, entry: Entry, fitted: Fitted) -> tuple[str, ...]:
+        """As they are told; our note passes the redaction hook here, and not before."""
+        if entry.ordinal >= 0:
+            return entry.digests
+        return (self._shapes[self._note_content(fitted.note)].digest,)
+
+    def _tell(self, content: str) -> Shape:
+        """The shape; its body travels once in a run, and is let go."""
+        shape = self._shapes[content]
+        self._shapes[content] = without = replace(shape, body=None)
         if shape.digest in self._told_bodies:
-            return replace(shape, body=None)
+            return without
         self._told_bodies.add(shape.digest)
         return shape
 

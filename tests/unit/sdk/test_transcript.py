@@ -300,6 +300,14 @@ class TestTelling:
         body = '{"parts":[{"content":"again","type":"text"}],"role":"user"}'
         assert [shape.body for shape in told] == [body, None]
 
+    def test_bodies_are_let_go_once_they_were_told(self):
+        seen, run = transcript(keeps_bodies=True), SizedRun(budget_of(50_000))
+        text = "kept by the caller alone " * 1000
+        natives = [{"role": "user", "content": text}]
+        self.tell(seen, natives, run)
+        held = [s.body for s in seen._shapes.values()]
+        assert held == [None]
+
     def test_pins_are_told(self):
         seen, run = transcript(), SizedRun(budget_of(5000))
         fitted = run.fit(sync(seen, messages(NOTATION), pins=[4]))
@@ -370,6 +378,17 @@ class TestRedaction:
         assert first.tokens != second.tokens
         again = sync(seen, [natives[1]])
         assert again[0].tokens == second.tokens
+
+    def test_our_own_note_passes_the_hook_too(self):
+        def redact(body):
+            text = body["parts"][0]
+            return {**body, "parts": [{**text, "content": "[hidden]"}]}
+
+        seen = transcript(redact=redact)
+        natives = messages("S U A~300 A~300 A")
+        view = seen.describe(fitted_from(seen, natives, SizedRun(budget_of(1200))))
+        hidden = digest({"role": "user", "content": "[hidden]"})
+        assert view.added[2] == view.described[-1].digest == hidden
 
     def test_a_hook_that_edits_in_place_cannot_reach_the_callers_messages(self):
         def redact(body):
