@@ -229,6 +229,8 @@ class TestFingerprint:
             {"content": "longer text"},
             {"content": None},
             {"content": [{"type": "text", "text": "text"}]},
+            {"content": ["text"]},
+            {"content": [{"type": "x", "n": 1, "none": None}]},
             {"tool_calls": []},
             {"tool_calls": [call("a", '{"x":10}')]},
             {"tool_calls": [*BASE["tool_calls"], call("b")]},

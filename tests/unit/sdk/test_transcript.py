@@ -8,7 +8,7 @@ import pytest
 from tests.support.sdk import SizedRun, budget_of, call, messages, ordinals
 from ullage.dialects import openai_chat
 from ullage.errors import ConfigurationError
-from ullage.estimator import TABLES
+from ullage.estimator import MEDIA_TOKENS, TABLES
 from ullage.messages import canonical_bytes, digest_of, extend_view
 from ullage.transcript import Transcript
 
@@ -181,6 +181,17 @@ class TestEntries:
             native = {"role": "tool", "tool_call_id": "a", "content": content}
             (entry,) = sync(transcript(), [native])
             assert entry.tokens.upper >= TABLES["any"].measure(text).upper
+
+    @pytest.mark.parametrize("role", ["user", "tool"])
+    @pytest.mark.parametrize("count", [1, 3])
+    def test_a_picture_has_a_price_and_no_bytes(self, role, count):
+        """W5, F52, F54: the same in every role; and the total is a floor."""
+        url = "data:image/png;base64," + "A" * 2_000_000
+        part = {"type": "image_url", "image_url": {"url": url}}
+        native = {"role": role, "content": [part] * count, "tool_call_id": "a"}
+        (entry,) = sync(transcript(), [native])
+        assert count * MEDIA_TOKENS <= entry.tokens.upper < count * MEDIA_TOKENS + 10
+        assert entry.is_open_ended
 
     @pytest.mark.parametrize(
         "text", ["<|endoftext|>", "a\0b", "cut \ud83d here", "\x1b[31m`<b>`"]

@@ -59,11 +59,10 @@ def read(message: Any) -> tuple[Message, ...]:
 
 def fingerprint(message: Any) -> tuple[object, ...]:
     """Role, lengths of content and arguments, number of parts and calls."""
-    content = _get(message, "content")
     calls = _get(message, "tool_calls") or ()
     return (
         _get(message, "role"),
-        _content_length(content),
+        _length(_get(message, "content")),
         len(calls),
         sum(len(_arguments(_mapping(call))) for call in calls),
         _get(message, "tool_call_id"),
@@ -289,7 +288,12 @@ def _result(body: Mapping[str, Any]) -> Part:
     }
 
 
-def _content_length(content: Any) -> int:
-    if content is None or isinstance(content, str):
-        return len(content or "")
-    return sum(len(str(_part(part))) for part in content)
+def _length(value: Any) -> int:
+    """All the text inside, and one for each thing that holds any; copies nothing."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, (list, tuple)):
+        return 1 + sum(_length(item) for item in value)
+    if _is_native(value):
+        return 1 + sum(_length(item) for item in _mapping(value).values())
+    return 0 if value is None else len(str(value))
