@@ -230,7 +230,7 @@ class TestFingerprint:
             {"content": None},
             {"content": [{"type": "text", "text": "text"}]},
             {"content": ["text"]},
-            {"content": [{"type": "x", "n": 1, "none": None}]},
+            {"content": [{"type": "x", "n": 12, "none": None}]},
             {"tool_calls": []},
             {"tool_calls": [call("a", '{"x":10}')]},
             {"tool_calls": [*BASE["tool_calls"], call("b")]},
