@@ -121,10 +121,10 @@ class Transcript:
             raise ConfigurationError(
                 "tools is no list of definitions; pass the list that you send"
             )
-        bodies = [canonical_bytes(tool) for tool in tools]
-        digest = digest_of(b"\n".join(bodies)) if bodies else ""
+        body = canonical_bytes(list(tools))
+        digest = digest_of(body) if tools else ""
         if digest not in self._tools:
-            self._tools[digest] = self._measure_tools(tools, bodies)
+            self._tools[digest] = self._measure_tools(tools, body.decode())
         self._tools_digest = digest
         return digest, self._tools[digest][0]
 
@@ -222,17 +222,19 @@ class Transcript:
         )
 
     def _measure_tools(
-        self, tools: Sequence[Mapping[str, Any]], bodies: Sequence[bytes]
+        self, tools: Sequence[Mapping[str, Any]], body: str
     ) -> tuple[TokenRange, tuple[ToolShape, ...], str]:
         shapes = []
-        for tool, body in zip(tools, bodies, strict=True):
+        for tool in tools:
             size = measure_tool(tool, self._table)
             function = tool.get("function")
             named = function if isinstance(function, Mapping) else tool
             name = str(named.get("name", ""))
-            shapes.append(ToolShape(name, len(body), (size.lower, size.upper)))
+            shapes.append(
+                ToolShape(name, len(canonical_bytes(tool)), (size.lower, size.upper))
+            )
         total = sum((TokenRange(*shape.tokens) for shape in shapes), NOTHING)
-        return total, tuple(shapes), canonical_bytes(list(tools)).decode()
+        return total, tuple(shapes), body
 
     def _tell_tools(self) -> tuple[tuple[ToolShape, ...], str | None]:
         digest = self._tools_digest
