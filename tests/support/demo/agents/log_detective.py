@@ -22,7 +22,10 @@ def list_logs() -> str:
 
 def search_logs(pattern: str, service: str = "", limit: int = 20) -> str:
     """Lines that match, as `service:line: text`, oldest first within a service."""
-    wanted = re.compile(pattern)
+    try:
+        wanted = re.compile(pattern)
+    except re.error as error:  # Python 3.13 gave it another name
+        raise ValueError(f"{pattern!r} is no regular expression") from error
     hits = [
         f"{name}:{number}: {line}"
         for name in ([service] if service else SERVICES)

@@ -25,7 +25,7 @@ FIRST_NAMES = [
     "Fatou",
     "Greta",
     "Hugo",
-    "Ines",
+    "Ida",
     "Jonas",
     "Kaya",
     "Lena",
