@@ -10,7 +10,7 @@ from inspector.domain.ingest.services import inbox_add
 from inspector.store.inbox import DeadLetter
 from inspector.store.runs import Call, Run
 from tests.factories import cast_make, settle
-from tests.support.demo.__main__ import FOLDER
+from tests.support.demo.recordings import FOLDER
 
 
 @pytest.fixture

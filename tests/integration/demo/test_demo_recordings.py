@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from inspector.domain.demo.rules import recording_read, spans_of
-from tests.support.demo.__main__ import FOLDER, packed, recorded
+from tests.support.demo.recordings import FOLDER, packed, recorded
 from tests.support.environment import REPOSITORY
 from ullage import semconv
 

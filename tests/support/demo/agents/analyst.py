@@ -1,5 +1,7 @@
 """An analyst that answers questions about a tea shop from its database."""
 
+from collections import Counter
+
 from tests.support.demo.material.shop import shop
 from tests.support.demo.scenario import TEXT, Agent, Plan, Scenario, Turn, tool
 from tests.support.standin import call, calls
@@ -116,9 +118,13 @@ def best_customers(count: int) -> Plan:
 def all_lines(months: tuple[str, ...]) -> Plan:
     """Wants to see every order line instead of asking for sums."""
     yield call("list_tables")
+    seen = Counter[tuple[str, str]]()
     for month in months:
-        yield call("run_query", sql=LINES_OF_MONTH.format(month=month).strip())
-    return "I have read every line; no order was billed twice."
+        sql = LINES_OF_MONTH.format(month=month).strip()
+        (lines,) = yield call("run_query", sql=sql)
+        seen.update((row[0], row[3]) for row in rows_of(lines))
+    twice = sum(count > 1 for count in seen.values())
+    return f"I have read {seen.total()} lines; {twice} products were billed twice."
 
 
 def refunds(months: tuple[str, ...]) -> Plan:

@@ -57,7 +57,7 @@ def weigh(document: str, last_page: int) -> Plan:
     for page in range(1, last_page + 1):
         (text,) = yield call("read_page", document=document, page=page)
         total += sum(int(weight) for weight in WEIGHT.findall(text))
-    return f"The first {last_page} pages of {document} name {total} in weight, in all."
+    return f"On its first {last_page} pages {document} names weights of {total} in all."
 
 
 def check_ledger(last_page: int) -> Plan:

@@ -1,4 +1,9 @@
-"""This repository as it once was: a fixed copy, so that recordings stay comparable."""
+"""This repository as it once was: a fixed copy, so that recordings stay comparable.
+
+The checkout itself changes with every commit, and Python's own library with every
+release. Made from the SDK's sources, the decisions, three pages and the license:
+`git archive --format=zip -o repository.zip HEAD sdk/src/ullage docs/decisions …`.
+"""
 
 import zipfile
 from functools import cache
