@@ -5,8 +5,13 @@ exporter reads them, ULLAGE_*, default.
 """
 
 import os
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from ullage.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
 
 
 def configure(
@@ -62,6 +67,14 @@ def configure(
     provider.add_span_processor(BatchSpanProcessor(exporter))
     trace.set_tracer_provider(provider)
     if instrument_httpx:
-        from opentelemetry.instrumentation.httpx import HTTPXClientInstrumentor
+        _trace_http(provider)
 
-        HTTPXClientInstrumentor().instrument(tracer_provider=provider)
+
+def _trace_http(provider: "TracerProvider") -> None:
+    """Trace the requests of httpx and of httpx2, whichever the host has."""
+    from opentelemetry.instrumentation import httpx as instrumentation
+
+    if find_spec("httpx"):
+        instrumentation.HTTPXClientInstrumentor().instrument(tracer_provider=provider)
+    if find_spec("httpx2"):
+        instrumentation.HTTPX2ClientInstrumentor().instrument(tracer_provider=provider)

@@ -52,6 +52,19 @@ def receiver():
         thread.join()
 
 
+CLIENT_RUN = """
+import {library}
+import ullage
+from opentelemetry import trace
+
+ullage.configure(endpoint="{address}")
+with ullage.ContextWindowManager(model="any-model").run(agent="a"):
+    with {library}.Client(trust_env=False) as client:
+        client.post("{address}/model", content=b"")
+trace.get_tracer_provider().shutdown()
+"""
+
+
 def sent(receiver, arguments="", **environment):
     """Path, key, resource and names of spans that one run sent."""
     address = f"http://127.0.0.1:{receiver.server_port}"
@@ -95,3 +108,14 @@ def test_then_the_environment(receiver):
 def test_then_defaults(receiver):
     _, key, resource, _ = sent(receiver, "endpoint='{address}'")
     assert (key, resource["service.name"]) == (None, "ullage")
+
+
+@pytest.mark.parametrize("library", ["httpx", "httpx2"])
+def test_the_host_s_requests_stand_under_the_run(receiver, library):
+    address = f"http://127.0.0.1:{receiver.server_port}"
+    code = CLIENT_RUN.format(library=library, address=address)
+    subprocess.run([sys.executable, "-c", code], check=True)
+    request = receiver.posted[-1][2]
+    spans = [s for r in request.resource_spans for g in r.scope_spans for s in g.spans]
+    by_name = {span.name: span for span in spans}
+    assert by_name["POST"].parent_span_id == by_name["invoke_agent a"].span_id
