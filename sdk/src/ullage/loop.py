@@ -13,9 +13,13 @@ from typing import Any, Protocol
 
 from ullage.budget import Breakdown
 from ullage.dialects import openai_chat
-from ullage.errors import ContextOverflowError, ContextTruncatedError
+from ullage.errors import (
+    ConfigurationError,
+    ContextOverflowError,
+    ContextTruncatedError,
+)
 from ullage.manager import ContextWindowManager, Run
-from ullage.messages import Part, Reply, Usage
+from ullage.messages import Part, Reply, Usage, well_formed
 
 
 class ModelCall(Protocol):
@@ -105,6 +109,9 @@ class ToolLoop:
         manager: bounds every request; None sends the full transcript.
         max_iterations: calls with tools before the closing synthesis, > 0.
         max_output_tokens: wanted room for each answer; None = a modest default.
+
+    Raises:
+        ConfigurationError: two tools have one name, or max_iterations is not above 0.
     """
 
     def __init__(
@@ -116,6 +123,13 @@ class ToolLoop:
         max_iterations: int = 10,
         max_output_tokens: int | None = None,
     ) -> None:
+        if max_iterations < 1:
+            raise ConfigurationError(
+                f"max_iterations is {max_iterations!r}; use a whole number above 0"
+            )
+        names = [tool.name for tool in tools]
+        if len(set(names)) < len(names):
+            raise ConfigurationError(f"two tools have one name: {sorted(names)}")
         self._model_call = model_call
         self._tools = {tool.name: tool for tool in tools}
         self._definitions = [tool.definition for tool in tools]
@@ -226,10 +240,16 @@ class ToolLoop:
             known = ", ".join(self._tools) or "none"
             return f"error: there is no tool {name!r}; known tools: {known}", error
         try:
-            returned = tool.function(**json.loads(arguments or "{}"))
+            return _told(tool.function(**json.loads(arguments or "{}"))), None
         except Exception as error:  # noqa: BLE001 - a tool's failure is for the model
-            return f"error: {type(error).__name__}: {error}", error
-        return returned if isinstance(returned, str) else json.dumps(returned), None
+            return _told(f"error: {type(error).__name__}: {error}"), error
+
+
+def _told(returned: Any) -> str:
+    """What a tool returned as text that any provider takes."""
+    if not isinstance(returned, str):
+        returned = json.dumps(returned, ensure_ascii=False, default=str)
+    return well_formed(returned)
 
 
 class _ProviderError(Exception):

@@ -45,7 +45,7 @@ from ullage.messages import Reply, Usage, canonical_bytes, digest_of
 from ullage.pairing import Defect, added_defects, check
 from ullage.plan import Plan
 from ullage.policies import DropOldest, Policy
-from ullage.telemetry import CONTENT_LEVELS, RunSpans
+from ullage.telemetry import CONTENT_LEVELS, RunSpans, guard
 from ullage.transcript import Redact, Transcript
 
 ENFORCE = ("refuse", "send", "observe")
@@ -95,7 +95,8 @@ class ContextWindowManager:
             "full" (text too); None = ULLAGE_CONTENT, else "structure".
         redact: applied to every neutral message before it is hashed or leaves the
             process.
-        listeners: called with (run id, event) for everything that happens.
+        listeners: called with (run id, event) for everything that happens; what they
+            raise is logged and goes no further.
         tracer_provider: None = the global one, looked up at each run.
 
     Raises:
@@ -413,7 +414,7 @@ class Run:
     def _tell(self, event: events.Event) -> None:
         self._spans.on_event(event)
         for listener in self._manager.listeners:
-            listener(self.id, event)
+            guard(listener)(self.id, event)
 
 
 def _ended(

@@ -14,7 +14,14 @@ from typing import Any, ParamSpec
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
-from opentelemetry.trace import Span, SpanKind, Status, StatusCode, TracerProvider
+from opentelemetry.trace import (
+    Span,
+    SpanKind,
+    Status,
+    StatusCode,
+    Tracer,
+    TracerProvider,
+)
 from opentelemetry.util.types import AttributeValue
 
 from ullage import events, semconv
@@ -24,6 +31,7 @@ from ullage.messages import well_formed
 
 CONTENT_LEVELS = ("none", "structure", "full")
 MAX_ELEMENT_CHARS = 300
+MAX_ITEM_CHARS = 128
 MAX_BODY_BYTES = 1 << 20
 MAX_ID_CHARS = 12
 ERROR_REASONS = frozenset({"context_truncated", "context_overflow", "provider_failed"})
@@ -73,18 +81,16 @@ class RunSpans:
         tracer_provider: TracerProvider | None = None,
     ) -> None:
         self._content = content
-        self._tracer = trace.get_tracer(
-            "ullage", tracer_provider=tracer_provider, schema_url=semconv.SCHEMA_URL
-        )
+        self._tracer: Tracer = trace.NoOpTracer()
         self._calls: dict[int, Span] = {}
         self._started: dict[int, events.CallStarted] = {}
         self._tools: dict[str, Span] = {}
         self._tokens: dict[Span, Token[otel_context.Context]] = {}
-        self._run = self._start_run(started)
+        self._run: Span = trace.INVALID_SPAN
+        self._start_run(started, tracer_provider)
         self.run_id = _run_id(self._run)
-        self._run.set_attribute(semconv.RUN_ID, self.run_id)
         self._here = trace.set_span_in_context(self._run)
-        self._attach(self._run)
+        self._name_run()
 
     @guard
     def on_event(self, event: events.Event) -> None:  # noqa: C901 - one flat table
@@ -107,15 +113,26 @@ class RunSpans:
             case events.RunEnded():
                 self._end_run(event)
 
-    def _start_run(self, started: events.RunStarted) -> Span:
-        name = f"{semconv.SPAN_INVOKE_AGENT} {started.agent}".rstrip()
+    @guard
+    def _start_run(
+        self, started: events.RunStarted, tracer_provider: TracerProvider | None
+    ) -> None:
+        self._tracer = trace.get_tracer(
+            "ullage", tracer_provider=tracer_provider, schema_url=semconv.SCHEMA_URL
+        )
         attributes: Attributes = {
             semconv.OPERATION_NAME: semconv.SPAN_INVOKE_AGENT,
             semconv.WIRE: semconv.WIRE_VERSION,
         }
         _put(attributes, semconv.AGENT_NAME, started.agent or None)
         _put(attributes, semconv.CONVERSATION_ID, started.conversation_id)
-        return self._tracer.start_span(name, attributes=attributes)
+        name = f"{semconv.SPAN_INVOKE_AGENT} {started.agent}".rstrip()
+        self._run = self._open(name, attributes)
+
+    @guard
+    def _name_run(self) -> None:
+        self._run.set_attribute(semconv.RUN_ID, self.run_id)
+        self._attach(self._run)
 
     def _end_run(self, event: events.RunEnded) -> None:
         for span in (*self._tools.values(), *self._calls.values()):
@@ -143,9 +160,7 @@ class RunSpans:
         if is_ours:
             name, kind = f"{semconv.SPAN_CHAT} {event.model}".rstrip(), SpanKind.CLIENT
             attributes[semconv.OPERATION_NAME] = semconv.SPAN_CHAT
-        span = self._tracer.start_span(
-            name, context=self._here, kind=kind, attributes=_clean(attributes)
-        )
+        span = self._open(name, attributes, context=self._here, kind=kind)
         self._calls[event.index] = span
         self._started[event.index] = event
         if is_ours:
@@ -156,7 +171,7 @@ class RunSpans:
         if span is None:
             return
         started = self._started.pop(event.index)
-        span.set_attributes(_answer_attributes(event))
+        span.set_attributes(_clean(_answer_attributes(event)))
         if event.usage.input_tokens:
             window = started.fitted.budget.window
             fill = event.usage.input_tokens / window.context_tokens
@@ -239,11 +254,8 @@ class RunSpans:
             semconv.TOOL_TYPE: "function",
             semconv.TOOL_CALL_ID: event.call_id,
         }
-        span = self._tracer.start_span(
-            f"{semconv.SPAN_EXECUTE_TOOL} {event.name}",
-            context=self._here,
-            attributes=_clean(attributes),
-        )
+        name = f"{semconv.SPAN_EXECUTE_TOOL} {event.name}"
+        span = self._open(name, attributes, context=self._here)
         self._tools[event.call_id] = span
         self._attach(span)
 
@@ -267,12 +279,22 @@ class RunSpans:
     def _mark(
         self, name: str, attributes: Attributes, error: str | None = None
     ) -> None:
-        span = self._tracer.start_span(
-            name, context=self._here, attributes=_clean(attributes)
-        )
+        span = self._open(name, attributes, context=self._here)
         if error:
             _fail(span, error)
         span.end()
+
+    def _open(
+        self,
+        name: str,
+        attributes: Attributes,
+        *,
+        context: otel_context.Context | None = None,
+        kind: SpanKind = SpanKind.INTERNAL,
+    ) -> Span:
+        return self._tracer.start_span(
+            well_formed(name), context=context, kind=kind, attributes=_clean(attributes)
+        )
 
     def _attach(self, span: Span) -> None:
         """Make a span current, so that the host's own spans become its children."""
@@ -299,10 +321,11 @@ def elements(
     element: dict[str, Any] = {**body, **{name: [] for name in lists}}
     for name in lists:
         for item in body[name]:
-            longer = {**element, name: [*element.get(name, ()), item]}
+            cut = item[:MAX_ITEM_CHARS]
+            longer = {**element, name: [*element.get(name, ()), cut]}
             if len(_json(longer)) > MAX_ELEMENT_CHARS:
                 told.append(_json(element))
-                longer = {key: body[key], name: [item]}
+                longer = {key: body[key], name: [cut]}
             element = longer
     return (*told, _json(element))
 
