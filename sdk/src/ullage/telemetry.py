@@ -5,12 +5,11 @@ raises into the host: one guard logs and swallows, and re-raises under test.
 """
 
 import functools
-import json
 import logging
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from contextvars import Token
-from typing import Any, ParamSpec
+from typing import ParamSpec
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
@@ -22,23 +21,26 @@ from opentelemetry.trace import (
     Tracer,
     TracerProvider,
 )
-from opentelemetry.util.types import AttributeValue
 
 from ullage import events, semconv
-from ullage.budget import Breakdown
-from ullage.fitting import Fitted
+from ullage.attributes import (
+    Attributes,
+    answer_attributes,
+    bodies,
+    call_attributes,
+    clean,
+    elements,
+    put,
+    view_attributes,
+    window_attributes,
+)
 from ullage.messages import well_formed
 
 CONTENT_LEVELS = ("none", "structure", "full")
-MAX_ELEMENT_CHARS = 300
-MAX_ITEM_CHARS = 128
-MAX_BODY_BYTES = 1 << 20
-MAX_ID_CHARS = 12
 ERROR_REASONS = frozenset({"context_truncated", "context_overflow", "provider_failed"})
 
 logger = logging.getLogger("ullage")
 P = ParamSpec("P")
-Attributes = dict[str, AttributeValue]
 
 
 class Guard:
@@ -124,8 +126,8 @@ class RunSpans:
             semconv.OPERATION_NAME: semconv.SPAN_INVOKE_AGENT,
             semconv.WIRE: semconv.WIRE_VERSION,
         }
-        _put(attributes, semconv.AGENT_NAME, started.agent or None)
-        _put(attributes, semconv.CONVERSATION_ID, started.conversation_id)
+        put(attributes, semconv.AGENT_NAME, started.agent or None)
+        put(attributes, semconv.CONVERSATION_ID, started.conversation_id)
         name = f"{semconv.SPAN_INVOKE_AGENT} {started.agent}".rstrip()
         self._run = self._open(name, attributes)
 
@@ -152,9 +154,9 @@ class RunSpans:
 
     def _start_call(self, event: events.CallStarted) -> None:
         attributes = self._ours(event.index)
-        attributes.update(_call_attributes(event))
+        attributes.update(call_attributes(event))
         if self._content != "none":
-            attributes.update(_view_attributes(event.view, self._content))
+            attributes.update(view_attributes(event.view, self._content))
         is_ours = event.site != "host"
         name, kind = semconv.SPAN_CALL, SpanKind.INTERNAL
         if is_ours:
@@ -171,7 +173,7 @@ class RunSpans:
         if span is None:
             return
         started = self._started.pop(event.index)
-        span.set_attributes(_clean(_answer_attributes(event)))
+        span.set_attributes(clean(answer_attributes(event)))
         if event.usage.input_tokens:
             window = started.fitted.budget.window
             fill = event.usage.input_tokens / window.context_tokens
@@ -180,7 +182,7 @@ class RunSpans:
             span.set_attribute(semconv.REPLY_DIGEST, event.reply.digest)
             if self._content == "full":
                 shapes = (*started.view.described, event.reply)
-                span.set_attribute(semconv.MESSAGES_BODIES, _bodies(shapes))
+                span.set_attribute(semconv.MESSAGES_BODIES, bodies(shapes))
         if event.error_type:
             _fail(span, event.error_type)
         self._detach(span)
@@ -225,8 +227,8 @@ class RunSpans:
             semconv.CALIBRATE_FACTOR_AFTER: change.factor_after,
         }
         before, after = change.anchor_before_tokens, change.anchor_after_tokens
-        _put(attributes, semconv.CALIBRATE_ANCHOR_BEFORE_TOKENS, before)
-        _put(attributes, semconv.CALIBRATE_ANCHOR_AFTER_TOKENS, after)
+        put(attributes, semconv.CALIBRATE_ANCHOR_BEFORE_TOKENS, before)
+        put(attributes, semconv.CALIBRATE_ANCHOR_AFTER_TOKENS, after)
         self._mark(semconv.SPAN_CALIBRATE, attributes)
 
     def _truncate(self, event: events.Truncated) -> None:
@@ -235,7 +237,7 @@ class RunSpans:
             return
         attributes = self._ours(event.index)
         attributes[semconv.REQUEST_MODEL] = event.model
-        attributes |= _window_attributes(event.fitted)
+        attributes |= window_attributes(event.fitted)
         attributes |= {
             semconv.TRUNCATE_NEEDED_TOKENS: terminus.needed_tokens,
             semconv.TRUNCATE_SHORTFALL_TOKENS: terminus.shortfall_tokens,
@@ -243,7 +245,7 @@ class RunSpans:
             semconv.TRUNCATE_HINT: terminus.hint,
             semconv.TRUNCATE_UNDROPPABLE_UNITS: list(terminus.undroppable_units),
         }
-        _put(attributes, semconv.PROVIDER_NAME, event.provider or None)
+        put(attributes, semconv.PROVIDER_NAME, event.provider or None)
         self._mark(semconv.SPAN_TRUNCATE, attributes, error="context_truncated")
 
     def _start_tool(self, event: events.ToolStarted) -> None:
@@ -273,7 +275,7 @@ class RunSpans:
             semconv.WIRE: semconv.WIRE_VERSION,
             semconv.RUN_ID: self.run_id,
         }
-        _put(attributes, semconv.CALL_INDEX, index)
+        put(attributes, semconv.CALL_INDEX, index)
         return attributes
 
     def _mark(
@@ -293,7 +295,7 @@ class RunSpans:
         kind: SpanKind = SpanKind.INTERNAL,
     ) -> Span:
         return self._tracer.start_span(
-            well_formed(name), context=context, kind=kind, attributes=_clean(attributes)
+            well_formed(name), context=context, kind=kind, attributes=clean(attributes)
         )
 
     def _attach(self, span: Span) -> None:
@@ -304,158 +306,6 @@ class RunSpans:
         token = self._tokens.pop(span, None)
         if token is not None:
             otel_context.detach(token)
-
-
-def elements(
-    body: Mapping[str, Any], lists: Sequence[str], *, key: str
-) -> tuple[str, ...]:
-    """One JSON object as array elements of at most 300 characters, each standing alone.
-
-    Where its lists make it longer, what is left of them follows in objects that hold
-    `key` and list items only.
-    """
-    whole = _json(body)
-    if len(whole) <= MAX_ELEMENT_CHARS:
-        return (whole,)
-    told: list[str] = []
-    element: dict[str, Any] = {**body, **{name: [] for name in lists}}
-    for name in lists:
-        for item in body[name]:
-            cut = item[:MAX_ITEM_CHARS]
-            longer = {**element, name: [*element.get(name, ()), cut]}
-            if len(_json(longer)) > MAX_ELEMENT_CHARS:
-                told.append(_json(element))
-                longer = {key: body[key], name: [cut]}
-            element = longer
-    return (*told, _json(element))
-
-
-def _json(body: Mapping[str, Any]) -> str:
-    return json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-
-
-def shape_elements(shape: events.Shape) -> tuple[str, ...]:
-    """A message shape as it travels; long call ids keep their last 12 characters."""
-    body: dict[str, Any] = {
-        "digest": shape.digest,
-        "role": shape.role,
-        "kinds": list(shape.kinds),
-        "tools": list(dict.fromkeys(shape.tools)),
-        "call_ids": [call_id[-MAX_ID_CHARS:] for call_id in shape.call_ids],
-        "bytes": shape.body_bytes,
-        "tokens": list(shape.tokens),
-        "unit": shape.unit,
-    }
-    if shape.is_pinned:
-        body["pin"] = True
-    return elements(body, ("call_ids", "tools"), key="digest")
-
-
-def _call_attributes(event: events.CallStarted) -> Attributes:
-    fitted = event.fitted
-    attributes: Attributes = {
-        semconv.REQUEST_MODEL: event.model,
-        semconv.REQUEST_MAX_TOKENS: fitted.budget.max_output_tokens,
-        semconv.CALL_SITE: event.site,
-        semconv.FILL: fitted.estimate.upper / fitted.budget.window.context_tokens,
-        semconv.FREE_TOKENS: fitted.breakdown.free_tokens,
-        semconv.ESTIMATE_TOKENS: fitted.estimate.upper,
-        semconv.ESTIMATE_LOWER_TOKENS: fitted.estimate.lower,
-        semconv.ESTIMATE_ACCURACY: fitted.accuracy,
-        semconv.CALIBRATION_TABLE: event.table,
-        semconv.CALIBRATION_FACTOR: event.factor,
-        semconv.POLICY: event.policy,
-        semconv.DROPPED_UNITS: fitted.outside_units,
-        semconv.DROPPED_TOKENS: fitted.outside_tokens,
-    }
-    attributes |= _window_attributes(fitted)
-    _put(attributes, semconv.PROVIDER_NAME, event.provider or None)
-    _put(attributes, semconv.CALIBRATION_ANCHOR_TOKENS, event.anchor_tokens)
-    _put(attributes, semconv.CONVERSATION_COMPACTED, fitted.outside_units > 0 or None)
-    return attributes
-
-
-def _window_attributes(fitted: Fitted) -> Attributes:
-    budget = fitted.budget
-    return {
-        semconv.WINDOW_TOKENS: budget.window.context_tokens,
-        semconv.WINDOW_SOURCE: budget.window.source,
-        semconv.BUDGET_TOKENS: budget.tokens,
-        semconv.RESERVE_TOKENS: budget.reserve_tokens,
-        semconv.SAFETY_TOKENS: budget.safety_tokens,
-        **_breakdown_attributes(fitted.breakdown),
-    }
-
-
-def _breakdown_attributes(breakdown: Breakdown) -> Attributes:
-    return {
-        semconv.BREAKDOWN_SYSTEM_TOKENS: breakdown.system_tokens,
-        semconv.BREAKDOWN_TOOLS_TOKENS: breakdown.tools_tokens,
-        semconv.BREAKDOWN_CONVERSATION_TOKENS: breakdown.conversation_tokens,
-        semconv.BREAKDOWN_MEDIA_TOKENS: breakdown.media_tokens,
-        semconv.BREAKDOWN_FRAMING_TOKENS: breakdown.framing_tokens,
-    }
-
-
-def _view_attributes(view: events.View, content: str) -> Attributes:
-    attributes: Attributes = {
-        semconv.VIEW_DIGEST: view.digest,
-        semconv.VIEW_LENGTH: view.length,
-        semconv.VIEW_BASE: view.base,
-        semconv.VIEW_ADDED: list(view.added),
-        semconv.MESSAGES_SHAPES: [
-            element for shape in view.described for element in shape_elements(shape)
-        ],
-        semconv.TOOLS_DIGEST: view.tools_digest,
-    }
-    if view.tools:
-        attributes[semconv.TOOLS_SHAPES] = [
-            _json({"name": t.name, "bytes": t.body_bytes, "tokens": list(t.tokens)})
-            for t in view.tools
-        ]
-    if content == "full":
-        attributes[semconv.MESSAGES_BODIES] = _bodies(view.described)
-        _put(attributes, semconv.TOOLS_BODY, view.tools_body)
-    return attributes
-
-
-def _bodies(shapes: Iterable[events.Shape]) -> list[str]:
-    return [s.body for s in shapes if s.body and s.body_bytes <= MAX_BODY_BYTES]
-
-
-def _answer_attributes(event: events.CallEnded) -> Attributes:
-    usage = event.usage
-    attributes: Attributes = {}
-    for name, value in (
-        (semconv.USAGE_INPUT_TOKENS, usage.input_tokens),
-        (semconv.USAGE_OUTPUT_TOKENS, usage.output_tokens),
-        (semconv.USAGE_CACHE_READ_TOKENS, usage.cache_read_tokens),
-        (semconv.USAGE_CACHE_WRITE_TOKENS, usage.cache_write_tokens),
-        (semconv.USAGE_REASONING_TOKENS, usage.reasoning_tokens),
-        (semconv.RESPONSE_ID, event.response_id),
-        (semconv.RESPONSE_MODEL, event.response_model),
-        (semconv.RESPONSE_FINISH_REASONS, list(event.finish_reasons) or None),
-    ):
-        _put(attributes, name, value)
-    return attributes
-
-
-def _put(attributes: Attributes, name: str, value: AttributeValue | None) -> None:
-    if value is not None:
-        attributes[name] = value
-
-
-def _clean(attributes: Attributes) -> Attributes:
-    """Lone surrogates become U+FFFD before anything is set."""
-    return {name: _cleaned(value) for name, value in attributes.items()}
-
-
-def _cleaned(value: AttributeValue) -> AttributeValue:
-    if isinstance(value, str):
-        return well_formed(value)
-    if isinstance(value, list) and value and isinstance(value[0], str):
-        return [well_formed(str(item)) for item in value]
-    return value
 
 
 def _fail(span: Span, error_type: str) -> None:

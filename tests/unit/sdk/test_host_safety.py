@@ -8,12 +8,12 @@ import pytest
 from opentelemetry.trace import TracerProvider
 
 from tests.support.sdk import call
+from ullage.attributes import MAX_ELEMENT_CHARS, shape_elements
 from ullage.errors import ConfigurationError
 from ullage.events import Shape
 from ullage.loop import Tool, ToolLoop
 from ullage.manager import ContextWindowManager
 from ullage.messages import Usage
-from ullage.telemetry import MAX_ELEMENT_CHARS, shape_elements
 
 TASK = [{"role": "user", "content": "hi"}]
 

@@ -19,11 +19,11 @@ from opentelemetry.sdk.trace.id_generator import IdGenerator
 
 from tests.support.sdk import messages
 from ullage import semconv
+from ullage.attributes import MAX_ELEMENT_CHARS, elements
 from ullage.dialects import openai_chat
 from ullage.errors import ContextTruncatedError
 from ullage.manager import ContextWindowManager
 from ullage.simulation import merged
-from ullage.telemetry import MAX_ELEMENT_CHARS, elements
 from ullage.testing import strict_telemetry
 
 GOLDEN = Path(__file__).parent / "fixtures" / "wire.json"
