@@ -83,6 +83,9 @@ def replay(
 ) -> tuple[Fitted, ...]:
     """Fit every call of a recorded run again.
 
+    The wire tells neither `enforce` nor pins that moved later: such a run is replayed
+    as one that refused, with the pins that it began with.
+
     Args:
         calls: of one run, in order.
         policy: None = the recorded one.
