@@ -60,10 +60,12 @@ def _run(provider, plans, *, window, script):
         tracer_provider=provider,
         listeners=[listen],
     )
-    with StandIn([Model("m", window, 1024)], script=script) as server:
-        client = openai.OpenAI(
+    with (
+        StandIn([Model("m", window, 1024)], script=script) as server,
+        openai.OpenAI(
             base_url=server.base_url, api_key="unused", max_retries=0
-        )
+        ) as client,
+    ):
 
         def model_call(*, messages, tools, max_output_tokens):
             return client.chat.completions.create(
