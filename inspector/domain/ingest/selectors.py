@@ -39,11 +39,13 @@ def arrival_get(*, project_id: int, trace_id: str) -> Arrival:
         InspectorError: `trace_not_found`.
     """
     here = {"project_id": project_id, "trace_id": trace_id}
+    # In the order in which the work goes on, so that *done* is never said too early.
+    is_waiting = Inbox.objects.filter(project_id=project_id).exists()
+    states = tuple(TraceState.objects.filter(**here).values_list("dirty", "folded"))
     span_count = Span.objects.filter(**here).count()
     letter_count = DeadLetter.objects.filter(**here).count()
     if not span_count and not letter_count:
         raise InspectorError("trace_not_found", trace_id=trace_id)
-    states = TraceState.objects.filter(**here).values_list("dirty", "folded")
     run_spans = Run.objects.filter(**here).order_by("start_ns")
     return Arrival(
         trace_id=trace_id,
@@ -53,6 +55,5 @@ def arrival_get(*, project_id: int, trace_id: str) -> Arrival:
             run_id_of(trace_id, run_span_id)
             for run_span_id in run_spans.values_list("run_span_id", flat=True)
         ),
-        is_pending=any(dirty != folded for dirty, folded in states)
-        or Inbox.objects.filter(project_id=project_id).exists(),
+        is_pending=is_waiting or any(dirty != folded for dirty, folded in states),
     )
