@@ -16,6 +16,7 @@ from ullage.messages import well_formed
 
 MAX_ELEMENT_CHARS = 300
 MAX_ITEM_CHARS = 128
+MAX_ITEM_JSON_CHARS = 242
 MAX_BODY_BYTES = 1 << 20
 MAX_ID_CHARS = 12
 
@@ -37,7 +38,7 @@ def elements(
     element: dict[str, Any] = {**body, **{name: [] for name in lists}}
     for name in lists:
         for item in body[name]:
-            cut = item[:MAX_ITEM_CHARS]
+            cut = _cut(item)
             longer = {**element, name: [*element.get(name, ()), cut]}
             if len(_json(longer)) > MAX_ELEMENT_CHARS:
                 told.append(_json(element))
@@ -46,7 +47,15 @@ def elements(
     return (*told, _json(element))
 
 
-def _json(body: Mapping[str, Any]) -> str:
+def _cut(item: str) -> str:
+    """What of a list item fits into an element beside its key; escapes take room."""
+    cut = item[:MAX_ITEM_CHARS]
+    while len(_json(cut)) > MAX_ITEM_JSON_CHARS:
+        cut = cut[:-1]
+    return cut
+
+
+def _json(body: Any) -> str:
     return json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 

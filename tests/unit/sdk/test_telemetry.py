@@ -211,6 +211,14 @@ def test_a_body_over_a_mebibyte_stays_at_home(provider, exporter):
 NAMES = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
 
 
+@pytest.mark.parametrize("name", ["\x01" * 128, '"' * 500], ids=["control", "quote"])
+def test_escapes_do_not_make_an_element_longer(name):
+    body = {"digest": "d" * 32, "role": "tool", "tools": [name], "call_ids": ["a"]}
+    told = elements(body, ("call_ids", "tools"), key="digest")
+    assert max(map(len, told)) <= MAX_ELEMENT_CHARS
+    assert name.startswith(merged(told, key="digest")[0]["tools"][0])
+
+
 @given(NAMES, NAMES)
 def test_elements_are_short_and_make_the_whole_again(tools, call_ids):
     body = {"digest": "d" * 32, "role": "tool", "tools": tools, "call_ids": call_ids}
