@@ -14,6 +14,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
 )
 
+SHUTDOWN = "trace.get_tracer_provider().shutdown()"
 RUN = """
 import ullage
 from opentelemetry import trace
@@ -103,6 +104,37 @@ def test_then_the_environment(receiver):
     assert (path, key) == ("/v1/traces", "Bearer k2")
     assert resource["service.name"] == "other"
     assert "deployment.environment.name" not in resource
+
+
+def test_opentelemetry_s_own_settings_come_before_ours(receiver):
+    path, key, resource, _ = sent(
+        receiver,
+        OTEL_EXPORTER_OTLP_ENDPOINT="{address}",
+        OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20collector",
+        OTEL_RESOURCE_ATTRIBUTES="service.name=shop",
+        ULLAGE_ENDPOINT="http://127.0.0.1:9",
+        ULLAGE_API_KEY="k2",
+    )
+    assert (path, key) == ("/v1/traces", "Bearer collector")
+    assert resource["service.name"] == "shop"
+
+
+def test_a_collector_s_key_is_not_sent_to_our_address(receiver):
+    _, key, _, _ = sent(
+        receiver,
+        "endpoint='{address}'",
+        OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20collector",
+        ULLAGE_API_KEY="k2",
+    )
+    assert key == "Bearer k2"
+
+
+def test_spans_arrive_though_the_script_just_ends(receiver):
+    address = f"http://127.0.0.1:{receiver.server_port}"
+    code = RUN.format(arguments=f"endpoint='{address}'").replace(SHUTDOWN, "")
+    subprocess.run([sys.executable, "-c", code], check=True)
+    ((_, _, request),) = receiver.posted
+    assert len(request.resource_spans[0].scope_spans[0].spans) == 3
 
 
 def test_then_defaults(receiver):
