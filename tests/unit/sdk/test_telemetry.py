@@ -1,6 +1,6 @@
 """Spans as docs/wire.md lays them out: a golden file of a whole run, and its limits.
 
-The golden file is written again by `WRITE_GOLDEN=1 pytest tests/unit/sdk`; read
+`ULLAGE_TEST_WRITE_GOLDEN=1 pytest tests/unit/sdk` writes the golden file again; read
 the difference before you keep it, for every byte of it is a promise to the inspector.
 """
 
@@ -118,7 +118,7 @@ def test_the_wire_is_the_golden_file(provider, exporter, content):
     whole_run(provider, content)
     spans = sorted(map(told, exporter.get_finished_spans()), key=lambda s: s["id"])
     golden = json.loads(GOLDEN.read_text()) if GOLDEN.exists() else {}
-    if os.environ.get("WRITE_GOLDEN"):
+    if os.environ.get("ULLAGE_TEST_WRITE_GOLDEN"):
         golden[content] = spans
         GOLDEN.parent.mkdir(exist_ok=True)
         text = json.dumps(golden, indent=1, ensure_ascii=False, sort_keys=True)
